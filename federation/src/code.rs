@@ -16,5 +16,6 @@ graphql_service::error_codes! {
     SUBSCRIPTION_SCHEMA_RELOAD 200 public "A subscription has ended, since another composite schema took the place of its own; subscribing again goes on by the new one.";
     SUBSCRIPTION_SHUTDOWN 200 public "A subscription has ended, since the service is being shut down.";
     DOWNSTREAM_SERVICE_ERROR 200 public "A subgraph did not answer, answered what is no GraphQL response, or answered with an error.";
+    SUBGRAPH_ERROR_MALFORMED 200 public "A subgraph answered with an error that is not one of GraphQL; the data beside it are kept.";
     SUBGRAPH_VALUE_INVALID 200 public "A subgraph answered a value that does not fit its type.";
 }

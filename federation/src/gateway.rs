@@ -51,6 +51,9 @@ pub struct GatewayOptions {
     pub plan_cache_fields: u64,
     /// The subscriptions that count towards the limit on them.
     pub subscriptions: OpenSubscriptions,
+    /// Whether clients are shown the traces of the stack that subgraphs put into the extensions of their errors: the
+    /// members `stacktrace` and `exception`, in any case.
+    pub subgraph_stacktraces: bool,
 }
 
 impl Default for GatewayOptions {
@@ -64,6 +67,7 @@ impl Default for GatewayOptions {
             document_cache_bytes: 32 << 20,
             plan_cache_fields: 100_000,
             subscriptions: OpenSubscriptions::default(),
+            subgraph_stacktraces: false,
         }
     }
 }
@@ -318,6 +322,7 @@ impl Gateway {
             limits: options.gateway_limits.clone(),
             response_bytes: options.limits.response_bytes,
             slots: Arc::clone(&options.slots),
+            stacktraces: options.subgraph_stacktraces,
         };
         let inner = Arc::clone(&self.inner);
         let introspect = move |key: &str, writer: &mut AnswerWriter<'_>| {

@@ -19,5 +19,5 @@ pub use gateway::{Gateway, GatewayOptions};
 pub use graph::ActiveLabels;
 pub use limits::GatewayLimits;
 pub use subscription::{Ending, OpenSubscriptions};
-pub use supergraph::{Supergraph, SupergraphError};
+pub use supergraph::{Supergraph, SupergraphError, SupergraphOptions};
 pub use transport::{Allowance, InProcess, SubgraphRequest, SubgraphTransport, TransportError};

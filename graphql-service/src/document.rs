@@ -14,8 +14,9 @@ use bytes::Bytes;
 use foldhash::quality::RandomState;
 use moka::sync::Cache;
 
+use crate::digits::{Digits, ExactValue, InexactDefaults};
 use crate::error::{GraphqlError, Location};
-use crate::inputs::{has_one_of, wrong_literals, wrong_variables};
+use crate::inputs::{Given, has_one_of, wrong_literals, wrong_variables};
 use crate::introspection::{Asked, IntrospectionCost, with_one_of, write_root};
 use crate::limits::{Limits, exceeded};
 use crate::request::{Introspection, Request, RequestContext};
@@ -94,6 +95,8 @@ pub struct Documents {
     limits: Limits,
     shorthands: Shorthands,
     meant: MeantFields,
+    /// Defaults whose digits the library would lose.
+    defaults: InexactDefaults,
     known: Cache<String, Arc<Document>, RandomState>,
     /// Interfaces and their implementers, for introspection.
     implementers: apollo_compiler::collections::HashMap<Name, Implementers>,
@@ -115,6 +118,8 @@ pub struct Prepared {
     pub operation: Node<Operation>,
     /// Values of the variables, defaults included.
     pub variables: Valid<JsonMap>,
+    /// The digits of numbers among them that these values do not hold as they are written.
+    pub digits: Digits,
 }
 
 impl Documents {
@@ -139,6 +144,7 @@ impl Documents {
             limits,
             shorthands: Shorthands::default(),
             meant: MeantFields::default(),
+            defaults: InexactDefaults::new(&schema),
             known,
             implementers: schema.implementers_map(),
             introspection_cost: IntrospectionCost::new(&schema),
@@ -273,7 +279,16 @@ impl Documents {
         let given = request.variables.as_ref().unwrap_or(&none);
         let written_out = self.shorthands.written_out(schema, operation, given);
         let given = written_out.as_ref().unwrap_or(given);
-        let wrong = |values| wrong_variables(schema, &self.meant, valid, operation, values);
+        let digits = &request.digits;
+        let filled_in = self.defaults.filled_in(schema, operation, given, digits);
+        let (given, digits) = match &filled_in {
+            Some((given, digits)) => (given, digits),
+            None => (given, digits),
+        };
+        let wrong = |values| {
+            let given = Given { values, digits };
+            wrong_variables(schema, &self.meant, valid, operation, given)
+        };
         let variables = coerce_variable_values(schema, operation, given).map_err(|e| {
             let wrong = wrong(given);
             if !wrong.is_empty() {
@@ -282,7 +297,8 @@ impl Documents {
             let error = GraphqlError::new(code::VARIABLE_INVALID, e.message().to_string());
             vec![error.at(at(e.location()))]
         })?;
-        if self.has_one_of {
+        // Of numbers that are out of range, the library sees others.
+        if self.has_one_of || !digits.is_empty() {
             let wrong = wrong(&variables);
             if !wrong.is_empty() {
                 return Err(wrong);
@@ -296,9 +312,10 @@ impl Documents {
         }
         let operation = operation.clone();
         Ok(Prepared {
-            document,
             operation,
             variables,
+            digits: digits.clone(),
+            document,
         })
     }
 
@@ -362,6 +379,13 @@ impl Documents {
 }
 
 impl Prepared {
+    /// Returns the value of a variable as its type has coerced it, with the digits of its numbers.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<ExactValue<'_>> {
+        let value = self.variables.get(name)?;
+        Some(self.digits.member(name, value))
+    }
+
     fn asked(&self) -> Asked<'_> {
         Asked {
             document: self.document.valid(),

@@ -4,6 +4,7 @@ pub mod body;
 pub mod caller;
 pub mod code;
 pub mod complexity;
+mod digits;
 pub mod document;
 pub mod error;
 #[cfg(feature = "async-graphql")]
@@ -26,6 +27,7 @@ pub mod writer;
 pub use apollo_compiler;
 pub use body::Body;
 pub use caller::Caller;
+pub use digits::{Digits, ExactValue};
 pub use document::{Document, Documents, Prepared, Refusal};
 pub use error::{ErrorCode, GraphqlError, Location, PathSegment};
 pub use limits::Limits;

@@ -223,6 +223,14 @@ impl Drop for MemoryAccount {
 /// Longest wait between two tries.
 const RETRY: Duration = Duration::from_millis(10);
 
+/// Returns what an allocator takes for as many bytes: multiples of 16, and a few bytes of its own.
+pub(crate) fn allocated(bytes: usize) -> usize {
+    match bytes {
+        0 => 0,
+        bytes => (bytes + size_of::<usize>()).next_multiple_of(16).max(32),
+    }
+}
+
 /// What a budget counts of an account that holds `bytes`.
 fn charged(bytes: usize) -> usize {
     bytes.saturating_sub(FREE)

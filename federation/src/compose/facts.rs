@@ -19,6 +19,8 @@ pub(super) struct Facts {
     used: HashSet<(Name, Name)>,
     /// Fields of keys.
     key_fields: HashSet<(Name, Name)>,
+    /// Fields of keys that extensions have.
+    extension_key_fields: HashSet<(Name, Name)>,
     /// External fields that it resolves on some path.
     provided: HashSet<(Name, Name)>,
     keys: HashMap<Name, Vec<Key>>,
@@ -29,6 +31,9 @@ pub(super) struct Facts {
 pub(super) struct Key {
     pub(super) fields: String,
     pub(super) is_resolvable: bool,
+    /// Whether it belongs to an extension. The subgraph resolves its fields, also those that are written `@external`,
+    /// as libraries of federation 1 demand it.
+    pub(super) is_of_extension: bool,
     pub(super) directive: Node<Directive>,
 }
 
@@ -42,9 +47,7 @@ impl Facts {
         for ty in schema.types.values() {
             for (name, field) in fields(ty).into_iter().flatten() {
                 let is_marked = is_marked_external(ty, field);
-                let is_key_of_extension =
-                    subgraph.extended.contains(ty.name()) && facts.is_key_field(ty.name(), name);
-                if is_marked && !is_key_of_extension {
+                if is_marked && !facts.is_key_field_of_extension(subgraph, ty.name(), name) {
                     facts.external.insert((ty.name().clone(), name.clone()));
                 }
             }
@@ -71,6 +74,12 @@ impl Facts {
         contains(&self.key_fields, ty, field)
     }
 
+    /// Returns whether a field belongs to the key of an extension, or to a key and an extension.
+    fn is_key_field_of_extension(&self, subgraph: &Subgraph, ty: &Name, field: &Name) -> bool {
+        contains(&self.extension_key_fields, ty, field)
+            || (subgraph.extended.contains(ty) && self.is_key_field(ty, field))
+    }
+
     /// Returns whether the subgraph resolves an external field on some path.
     pub(super) fn is_provided(&self, ty: &Name, field: &Name) -> bool {
         contains(&self.provided, ty, field)
@@ -87,9 +96,12 @@ impl Facts {
                 continue;
             };
             let resolvable = directive.specified_argument_by_name("resolvable");
+            let is_of_extension =
+                directive.origin.extension_id().is_some() || subgraph.extended.contains(ty.name());
             let key = Key {
                 fields: text.to_owned(),
                 is_resolvable: resolvable.and_then(|value| value.to_bool()) != Some(false),
+                is_of_extension,
                 directive: directive.node.clone(),
             };
             self.keys.entry(ty.name().clone()).or_default().push(key);
@@ -97,7 +109,11 @@ impl Facts {
                 self.used.insert((ty.clone(), field.clone()));
             });
             each_field_named(schema, ty.name(), text, &mut |ty, field| {
-                self.key_fields.insert((ty.clone(), field.clone()));
+                let field = (ty.clone(), field.clone());
+                if is_of_extension {
+                    self.extension_key_fields.insert(field.clone());
+                }
+                self.key_fields.insert(field);
             });
         }
         for field in fields(ty).into_iter().flatten().map(|(_, field)| field) {

@@ -380,7 +380,9 @@ impl<'g> Walk<'g> {
     ) -> Vec<State<'g>> {
         let definition = self.supergraph.field(field);
         let mut states = Vec::new();
-        for object in &self.supergraph.ty(definition.inner).possible {
+        let possible = self.supergraph.ty(definition.inner).possible.iter();
+        // Clients see nothing of the types of objects that an interface stands for itself.
+        for object in possible.filter(|ty| !self.supergraph.ty(**ty).is_abstract()) {
             let mut waves = Waves::nowhere(self.supergraph.subgraphs().len());
             let mut provided = Vec::new();
             for (subgraph, sets) in there {

@@ -32,8 +32,16 @@ pub(super) enum Parsed {
 pub(super) struct Envelope<'a> {
     #[serde(borrow, default)]
     pub(super) data: Option<&'a RawValue>,
+    /// Its errors, unread: what is wrong with them must not take the data away.
     #[serde(borrow, default)]
-    pub(super) errors: Option<Errors<'a>>,
+    errors: Option<&'a RawValue>,
+}
+
+impl<'a> Envelope<'a> {
+    /// Returns the errors; null counts as none.
+    pub(super) fn errors(&self) -> Errors<'a> {
+        self.errors.map(Errors::read).unwrap_or_default()
+    }
 }
 
 /// Reads the response of a subgraph.

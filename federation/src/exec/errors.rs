@@ -56,13 +56,27 @@ pub(super) fn of_subgraph(
     error: &SubgraphError<'_>,
     subgraph: &str,
     path: Vec<PathSegment>,
+    with_traces: bool,
 ) -> GraphqlError {
-    let mut made = GraphqlError::new(code::DOWNSTREAM_SERVICE_ERROR, &*error.message);
-    made = made.on(path).with("serviceName", subgraph);
-    match error.extensions() {
+    let made = match error.fault {
+        None => GraphqlError::new(code::DOWNSTREAM_SERVICE_ERROR, &*error.message),
+        Some(fault) => malformed(error, fault, subgraph),
+    };
+    let made = made.on(path).with("serviceName", subgraph);
+    match error.extensions(with_traces) {
         Some(extensions) => made.with("subgraph", extensions),
         None => made,
     }
+}
+
+/// Says that a subgraph answered what is no error, with its message where it has one.
+fn malformed(error: &SubgraphError<'_>, fault: &str, subgraph: &str) -> GraphqlError {
+    let mut message = format!("the subgraph `{subgraph}` answered a malformed error: {fault}");
+    if !error.message.is_empty() {
+        message.push_str("; its message: ");
+        message.push_str(&error.message);
+    }
+    GraphqlError::new(code::SUBGRAPH_ERROR_MALFORMED, message)
 }
 
 /// Makes the error of a request that failed.

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde::de::{Deserializer, SeqAccess, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// Maximum number of errors that are read of one answer, and that are kept for one request.
@@ -13,6 +14,12 @@ pub(super) const MAX_ERRORS: usize = 1_000;
 
 /// Maximum length of the path and of the extensions of an error, as text.
 const MAX_TEXT: usize = 16 << 10;
+
+/// Maximum length of extensions from which traces are taken out, as text.
+const MAX_TRACED: usize = 256 << 10;
+
+/// Why `errors` of an answer cannot be read.
+const NO_LIST: &str = "`errors` is not a list";
 
 /// The errors of an answer: the first ones, and how many others there are.
 #[derive(Debug, Default)]
@@ -22,12 +29,25 @@ pub(super) struct Errors<'a> {
 }
 
 /// An error of a subgraph.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default)]
 pub(super) struct SubgraphError<'a> {
-    #[serde(borrow, default)]
+    /// Its message; empty where it has none.
     pub(super) message: Cow<'a, str>,
+    path: Option<&'a RawValue>,
+    extensions: Option<&'a RawValue>,
+    /// Why it is not an [error of GraphQL](https://spec.graphql.org/September2025/#sec-Errors.Error-Result-Format).
+    pub(super) fault: Option<&'static str>,
+}
+
+/// The members of an error, of whatever type.
+#[derive(Deserialize)]
+struct Members<'a> {
+    #[serde(borrow, default)]
+    message: Option<&'a RawValue>,
     #[serde(borrow, default)]
     path: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    locations: Option<&'a RawValue>,
     #[serde(borrow, default)]
     extensions: Option<&'a RawValue>,
 }
@@ -40,7 +60,63 @@ pub(super) enum PathItem {
     Key(String),
 }
 
-impl SubgraphError<'_> {
+impl<'a> SubgraphError<'a> {
+    /// Reads one entry of the errors of an answer. A member that is null counts as missing.
+    fn read(entry: &'a RawValue) -> Self {
+        let text = entry.get();
+        // A list would be read as the members of an object in their order.
+        if !text.starts_with('{') {
+            return SubgraphError::malformed("it is not an object");
+        }
+        let Ok(members) = serde_json::from_str(text) else {
+            return SubgraphError::malformed("a member of it is given twice");
+        };
+        let Members {
+            message,
+            path,
+            locations,
+            extensions,
+        } = members;
+        let begins = |member: Option<&RawValue>, with: char| {
+            member.is_none_or(|member| member.get().starts_with(with))
+        };
+        let message = message.map(|message| serde_json::from_str::<String>(message.get()));
+        let mut error = SubgraphError {
+            path: path.filter(|path| is_path(path)),
+            extensions: extensions.filter(|_| begins(extensions, '{')),
+            ..SubgraphError::default()
+        };
+        error.fault = match message {
+            Some(Ok(message)) => {
+                error.message = message.into();
+                None
+            }
+            Some(Err(_)) => Some("its `message` is not a string"),
+            None => Some("it has no `message`"),
+        };
+        let faults = [
+            (
+                error.path.is_none() && path.is_some(),
+                "its `path` is not a list of names and numbers",
+            ),
+            (!begins(locations, '['), "its `locations` are not a list"),
+            (
+                !begins(extensions, '{'),
+                "its `extensions` are not an object",
+            ),
+        ];
+        let others = faults.into_iter().filter(|(is_wrong, _)| *is_wrong);
+        error.fault = error.fault.or(others.map(|(_, fault)| fault).next());
+        error
+    }
+
+    fn malformed(fault: &'static str) -> Self {
+        SubgraphError {
+            fault: Some(fault),
+            ..SubgraphError::default()
+        }
+    }
+
     /// Returns the path; empty where there is none that leads anywhere.
     pub(super) fn path(&self) -> Vec<PathItem> {
         let text = self.path.map(RawValue::get);
@@ -49,17 +125,66 @@ impl SubgraphError<'_> {
         path.unwrap_or_default()
     }
 
-    /// Returns the extensions; where they are too long, their length.
-    pub(super) fn extensions(&self) -> Option<serde_json::Value> {
+    /// Returns the extensions, with or without traces of the stack; where they are too long, their length.
+    pub(super) fn extensions(&self, with_traces: bool) -> Option<Value> {
         let text = self.extensions?.get();
-        if text.len() > MAX_TEXT {
-            return Some(serde_json::json!({ "omittedBytes": text.len() }));
+        let omitted = || Some(serde_json::json!({ "omittedBytes": text.len() }));
+        let most = if with_traces { MAX_TEXT } else { MAX_TRACED };
+        if text.len() > most {
+            return omitted();
         }
-        let value = serde_json::from_str(text).ok()?;
-        match value {
-            serde_json::Value::Object(ref members) if !members.is_empty() => Some(value),
-            _ => None,
+        let Ok(Value::Object(mut members)) = serde_json::from_str(text) else {
+            return None;
+        };
+        if !with_traces {
+            members.retain(|name, _| !is_called(name, "exception"));
+            members.values_mut().for_each(drop_traces);
+            members.retain(|name, _| !is_called(name, "stacktrace"));
         }
+        let value = Value::Object(members);
+        match value.as_object().is_none_or(serde_json::Map::is_empty) {
+            true => None,
+            false if text.len() > MAX_TEXT && value.to_string().len() > MAX_TEXT => omitted(),
+            false => Some(value),
+        }
+    }
+}
+
+/// Returns whether a text is the path of an error, or too long to be looked at.
+fn is_path(path: &RawValue) -> bool {
+    let text = path.get();
+    text.starts_with('[')
+        && (text.len() > MAX_TEXT || serde_json::from_str::<Vec<PathItem>>(text).is_ok())
+}
+
+/// Returns whether a member has a name, whatever the case of its letters and however its words are joined.
+fn is_called(name: &str, expected: &str) -> bool {
+    let letters = name.bytes().filter(|byte| !matches!(byte, b'_' | b'-'));
+    letters
+        .map(|byte| byte.to_ascii_lowercase())
+        .eq(expected.bytes())
+}
+
+/// Drops traces of the stack from a value, wherever they are in it.
+fn drop_traces(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(drop_traces),
+        Value::Object(members) => {
+            members.retain(|name, _| !is_called(name, "stacktrace"));
+            members.values_mut().for_each(drop_traces);
+        }
+        _ => {}
+    }
+}
+
+impl<'a> Errors<'a> {
+    /// Reads what stands under `errors` in an answer. What is no list is one malformed error.
+    pub(super) fn read(text: &'a RawValue) -> Self {
+        let errors = serde_json::from_str(text.get());
+        errors.unwrap_or_else(|_| Errors {
+            list: vec![SubgraphError::malformed(NO_LIST)],
+            omitted: 0,
+        })
     }
 }
 
@@ -81,12 +206,12 @@ impl<'de> Visitor<'de> for ErrorsVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Errors<'de>, A::Error> {
         let mut errors = Errors::default();
         while errors.list.len() < MAX_ERRORS {
-            match items.next_element()? {
-                Some(error) => errors.list.push(error),
+            match items.next_element::<&RawValue>()? {
+                Some(entry) => errors.list.push(SubgraphError::read(entry)),
                 None => return Ok(errors),
             }
         }
-        while items.next_element::<IgnoredAny>()?.is_some() {
+        while items.next_element::<&RawValue>()?.is_some() {
             errors.omitted += 1;
         }
         Ok(errors)
@@ -159,8 +284,88 @@ mod tests {
     fn long_extensions_are_replaced_by_their_length() {
         let text = format!("[{{\"extensions\":{{\"x\":\"{}\"}}}}]", "y".repeat(20_000));
         let errors: Errors<'_> = serde_json::from_str(&text).unwrap();
-        let omitted = errors.list[0].extensions().unwrap();
-        assert_eq!(omitted["omittedBytes"], 20_008);
+        for with_traces in [false, true] {
+            let omitted = errors.list[0].extensions(with_traces).unwrap();
+            assert_eq!(omitted["omittedBytes"], 20_008);
+        }
+    }
+
+    #[test]
+    fn traces_of_the_stack_are_dropped_however_they_are_written() {
+        let extensions = |text: &str, with_traces: bool| {
+            let text = format!("[{{\"message\":\"m\",\"extensions\":{text}}}]");
+            let errors: Errors<'_> = serde_json::from_str(&text).unwrap();
+            assert_eq!(errors.list[0].fault, None);
+            errors.list[0].extensions(with_traces)
+        };
+        let long = format!("\"at {}\"", "x".repeat(100_000));
+        for traced in [
+            r#"{"code":"LOST","stacktrace":["at f"],"exception":{"stacktrace":["at f"],"x":1}}"#,
+            r#"{"StackTrace":"at f","code":"LOST","EXCEPTION":"f"}"#,
+            r#"{"stack_trace":[],"Exception":{},"code":"LOST"}"#,
+            &format!(r#"{{"code":"LOST","stacktrace":[{long}]}}"#),
+        ] {
+            let kept = extensions(traced, false).unwrap();
+            assert_eq!(kept, serde_json::json!({ "code": "LOST" }), "{traced}");
+            let all = extensions(traced, true).unwrap();
+            assert_ne!(all, kept);
+        }
+        let nested = r#"{"details":[{"cause":{"stackTrace":"at f","exception":"kept"}}]}"#;
+        assert_eq!(
+            extensions(nested, false).unwrap(),
+            serde_json::json!({ "details": [{ "cause": { "exception": "kept" } }] })
+        );
+        assert_eq!(extensions(r#"{"stacktrace":[]}"#, false), None);
+        assert_eq!(extensions("{}", true), None);
+    }
+
+    #[test]
+    fn each_fault_of_an_entry_is_said_and_the_rest_of_it_is_read() {
+        for (entry, fault) in [
+            (r#"{"message":"m"}"#, None),
+            (
+                r#"{"message":"m","path":null,"locations":null,"extensions":null}"#,
+                None,
+            ),
+            (
+                r#"{"message":"m","path":["a",0],"locations":[],"extensions":{},"other":1}"#,
+                None,
+            ),
+            ("7", Some("it is not an object")),
+            ("null", Some("it is not an object")),
+            (r#"["m"]"#, Some("it is not an object")),
+            (
+                r#"{"message":"m","message":"n"}"#,
+                Some("a member of it is given twice"),
+            ),
+            (r#"{"path":["a"]}"#, Some("it has no `message`")),
+            (r#"{"message":null}"#, Some("it has no `message`")),
+            (r#"{"message":7}"#, Some("its `message` is not a string")),
+            (
+                r#"{"message":"m","path":"a"}"#,
+                Some("its `path` is not a list of names and numbers"),
+            ),
+            (
+                r#"{"message":"m","path":[1.5]}"#,
+                Some("its `path` is not a list of names and numbers"),
+            ),
+            (
+                r#"{"message":"m","locations":{}}"#,
+                Some("its `locations` are not a list"),
+            ),
+            (
+                r#"{"message":"m","extensions":[]}"#,
+                Some("its `extensions` are not an object"),
+            ),
+        ] {
+            let text = format!("[{entry}]");
+            let errors: Errors<'_> = serde_json::from_str(&text).unwrap();
+            let error = &errors.list[0];
+            assert_eq!(error.fault, fault, "{entry}");
+            if entry.starts_with(r#"{"message":"m","p"#) || entry.contains(r#""locations":{}"#) {
+                assert_eq!(error.message, "m");
+            }
+        }
     }
 
     #[test]

@@ -159,14 +159,14 @@ impl Run {
         objects
     }
 
-    /// Makes a list of objects; those that cannot be asked for have failed.
+    /// Makes a list of objects, without those that cannot be asked for.
     fn list(&mut self, position: usize, step: &Step, objects: Vec<Typed>) -> List {
         let Entry::Entities { inputs, .. } = &step.entry else {
             return List::of(position, Vec::new());
         };
         let made = Representations::new(self.walk(), objects, inputs);
-        for object in &made.skipped {
-            self.fail(step, *object);
+        for (object, why) in &made.skipped {
+            self.store.lack(*object, &step.shape, *why);
         }
         List {
             representations: made.text,

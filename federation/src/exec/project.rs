@@ -151,7 +151,7 @@ impl<'p> Projection<'p, '_> {
     fn value(&mut self, value: Option<&'p Value>, ty: &'p AstType, node: NodeId) -> WriteResult {
         let mark = self.writer.mark();
         let written = match value {
-            None | Some(Value::Null | Value::Failed) => return self.null(ty),
+            None | Some(Value::Null | Value::Lacking(_)) => return self.null(ty),
             Some(Value::List(items)) if ty.is_list() => self.list(items, ty.item_type(), node),
             Some(Value::Object(object)) if !ty.is_list() => self.object(*object, node, ty),
             Some(Value::Leaf(text)) => {
@@ -204,8 +204,10 @@ impl<'p> Projection<'p, '_> {
             let mut classes = classes.iter();
             classes.all(|class| outputs(class).any(|other| other.key() == output.key()))
         };
-        let common = outputs(&classes[0]).filter(is_common);
-        self.outputs(object, common, "")
+        let Some(first) = classes.first() else {
+            return self.wrong("the object has a type that is not possible here");
+        };
+        self.outputs(object, outputs(first).filter(is_common), "")
     }
 
     /// Writes a leaf, or lists of leaves.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use graphql_service::PathSegment;
 
-use super::answer::{self, Envelope, Parsed};
+use super::answer::{self, Parsed};
 use super::errors::{self, Late};
 use super::fetch::{Failure, Received};
 use super::found::{Blamed, Errors, MAX_ERRORS, PathItem, SubgraphError};
 use super::lists::List;
 use super::run::{Run, Sent};
-use super::store::{ObjectId, Seg, Value};
+use super::store::{Lack, ObjectId, Seg};
 use crate::plan::{Entry, Request, Shape, Step};
 use crate::transport::{Allowance, TransportError};
 
@@ -28,11 +28,14 @@ impl Run {
             Err(failure) => return self.failed(request, sent, &failure),
         };
         let wrong = |_| Failure::new("it is not a GraphQL response");
-        let (data, errors) = match answer::envelope(&body).map_err(wrong) {
-            Ok(Envelope { data, errors }) => (data, errors.unwrap_or_default()),
+        let envelope = match answer::envelope(&body).map_err(wrong) {
+            Ok(envelope) => envelope,
             Err(failure) => return self.failed(request, sent, &failure),
         };
-        let data = data.map(|data| answer::data(&body, data, &shape(request, sent), &allowance));
+        let errors = envelope.errors();
+        let data = envelope
+            .data
+            .map(|data| answer::data(&body, data, &shape(request, sent), &allowance));
         match data {
             Some(Ok(data)) => {
                 let merged = self.merge(request, sent, data, &errors, &allowance);
@@ -114,7 +117,7 @@ impl Run {
         Ok(())
     }
 
-    /// Adds what a subgraph knows of an entity; null where it does not know it.
+    /// Adds what a subgraph knows of an entity; null without an error says that it does not know it.
     fn entity(
         &mut self,
         step: &Step,
@@ -124,15 +127,12 @@ impl Run {
         allowance: &Allowance,
     ) -> Result<(), TransportError> {
         let Parsed::Object { .. } = entity else {
+            let why = match is_error {
+                true => Lack::Failed,
+                false => Lack::Unknown,
+            };
             for object in objects {
-                match &step.shape {
-                    Shape::Object(members) if !is_error => {
-                        for key in members.keys() {
-                            self.store.set_missing(*object, key, Value::Null);
-                        }
-                    }
-                    _ => self.fail(step, *object),
-                }
+                self.store.lack(*object, &step.shape, why);
             }
             return Ok(());
         };
@@ -153,11 +153,7 @@ impl Run {
 
     /// Marks what a step would have fetched for an object.
     pub(super) fn fail(&mut self, step: &Step, object: ObjectId) {
-        if let Shape::Object(members) = &step.shape {
-            for key in members.keys() {
-                self.store.set_missing(object, key, Value::Failed);
-            }
-        }
+        self.store.lack(object, &step.shape, Lack::Failed);
     }
 
     fn fail_all(&mut self, request: &Request, sent: &Sent) {
@@ -203,6 +199,7 @@ impl Run {
         let supergraph = Arc::clone(&self.execution.supergraph);
         let name = &supergraph.subgraph(request.subgraph).name;
         let mut ways = Ways::new();
+        let with_traces = self.execution.stacktraces;
         for error in &found.list {
             if self.errors.len() >= MAX_ERRORS {
                 self.omitted += 1;
@@ -210,15 +207,15 @@ impl Run {
             }
             let (places, untold) = self.places(request, sent, error, &mut ways);
             if places.is_empty() && untold.is_empty() {
-                let made = errors::of_subgraph(error, name, self.common_path(sent));
+                let made = errors::of_subgraph(error, name, self.common_path(sent), with_traces);
                 self.report(made, None);
             }
             for (place, path) in places {
-                let made = errors::of_subgraph(error, name, path);
+                let made = errors::of_subgraph(error, name, path, with_traces);
                 self.report(made, Some(place));
             }
             for place in untold {
-                let error = errors::of_subgraph(error, name, Vec::new());
+                let error = errors::of_subgraph(error, name, Vec::new(), with_traces);
                 self.late.push(Late {
                     request: None,
                     place,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use graphql_service::writer::write_string;
 
-use super::store::{ObjectId, Type, Value};
+use super::store::{Lack, ObjectId, Type, Value};
 use super::walk::Walk;
 use crate::plan::{Input, Part};
 use crate::supergraph::TypeId;
@@ -16,12 +16,9 @@ pub(super) struct Representations {
     pub(super) text: Vec<u8>,
     /// The objects that each stands for.
     pub(super) objects: Vec<Vec<ObjectId>>,
-    /// Objects that none can be made of.
-    pub(super) skipped: Vec<ObjectId>,
+    /// Objects that none can be made of, and why.
+    pub(super) skipped: Vec<(ObjectId, Lack)>,
 }
-
-/// A value is missing since something failed before.
-pub(super) struct Missing;
 
 impl Representations {
     /// Makes representations of objects with the types that they are asked for as.
@@ -36,8 +33,12 @@ impl Representations {
         for (object, ty) in objects {
             let mut text = Vec::new();
             let inputs: Vec<&Input> = inputs.iter().collect();
-            if ty.is_none() || write_object(walk, object, ty, &inputs, &mut text).is_err() {
-                made.skipped.push(object);
+            let written = match ty {
+                Some(_) => write_object(walk, object, ty, &inputs, &mut text),
+                None => Err(Lack::Failed),
+            };
+            if let Err(why) = written {
+                made.skipped.push((object, why));
                 continue;
             }
             if let Some(index) = known.get(&text) {
@@ -57,13 +58,17 @@ impl Representations {
 }
 
 /// Writes an object; members that several inputs name are one.
+///
+/// # Errors
+/// Why there is none: a member is not there, or a part of a key is unknown. What fields require is null where it is
+/// unknown.
 fn write_object(
     walk: Walk<'_>,
     object: ObjectId,
     typename: Option<TypeId>,
     inputs: &[&Input],
     out: &mut Vec<u8>,
-) -> Result<(), Missing> {
+) -> Result<(), Lack> {
     out.push(b'{');
     if let Some(ty) = typename {
         out.extend_from_slice(b"\"__typename\":");
@@ -88,8 +93,13 @@ fn write_object(
             .copied()
             .filter(|other| other.name == input.name)
             .collect();
-        let value = walk.store.get(object, &input.key).ok_or(Missing)?;
-        write_value(walk, value, &same, out)?;
+        let value = walk.store.get(object, &input.key).ok_or(Lack::Failed)?;
+        match value {
+            Value::Lacking(Lack::Unknown) if same.iter().any(|input| input.is_key) => {
+                return Err(Lack::Unknown);
+            }
+            value => write_value(walk, value, &same, out)?,
+        }
     }
     out.push(b'}');
     Ok(())
@@ -100,7 +110,7 @@ fn write_value(
     value: &Value,
     inputs: &[&Input],
     out: &mut Vec<u8>,
-) -> Result<(), Missing> {
+) -> Result<(), Lack> {
     write_objects(value, out, &mut |object, out| {
         let only = inputs.iter().find_map(|input| input.only);
         let is_same_for_all = inputs.iter().all(|input| input.parts.len() <= 1);
@@ -117,11 +127,13 @@ fn write_value(
 fn write_objects(
     value: &Value,
     out: &mut Vec<u8>,
-    write: &mut impl FnMut(ObjectId, &mut Vec<u8>) -> Result<(), Missing>,
-) -> Result<(), Missing> {
+    write: &mut impl FnMut(ObjectId, &mut Vec<u8>) -> Result<(), Lack>,
+) -> Result<(), Lack> {
     match value {
-        Value::Null | Value::Misfit => out.extend_from_slice(b"null"),
-        Value::Failed => return Err(Missing),
+        Value::Null | Value::Misfit | Value::Lacking(Lack::Unknown) => {
+            out.extend_from_slice(b"null")
+        }
+        Value::Lacking(Lack::Failed) => return Err(Lack::Failed),
         Value::Leaf(text) => out.extend_from_slice(text),
         Value::List(items) => {
             out.push(b'[');
@@ -145,10 +157,10 @@ fn type_of(
     object: ObjectId,
     only: Option<TypeId>,
     is_same_for_all: bool,
-) -> Result<Option<TypeId>, Missing> {
+) -> Result<Option<TypeId>, Lack> {
     match walk.store.ty(object) {
         Some(Type::Known(ty)) => Ok(Some(ty)),
-        _ if only.is_none() && !is_same_for_all => Err(Missing),
+        _ if only.is_none() && !is_same_for_all => Err(Lack::Failed),
         _ => Ok(only),
     }
 }
@@ -159,12 +171,12 @@ pub(super) fn value_text(
     object: ObjectId,
     inputs: &[Input],
     out: &mut Vec<u8>,
-) -> Result<(), Missing> {
+) -> Result<(), Lack> {
     let Some(input) = inputs.first() else {
         out.extend_from_slice(b"null");
         return Ok(());
     };
-    let value = walk.store.get(object, &input.key).ok_or(Missing)?;
+    let value = walk.store.get(object, &input.key).ok_or(Lack::Failed)?;
     write_objects(value, out, &mut |object, out| {
         let ty = type_of(walk, object, input.only, input.parts.len() <= 1)?;
         let is_of = |part: &&Part| ty.is_none_or(|ty| part.types.binary_search(&ty).is_ok());

@@ -50,6 +50,8 @@ pub struct Execution {
     pub response_bytes: usize,
     /// Slots for large answers, which would take too long on async workers.
     pub slots: Arc<Slots>,
+    /// Whether traces of the stack in errors of subgraphs are passed on.
+    pub stacktraces: bool,
 }
 
 /// Executes a plan. `introspect` writes what introspection answers under a response key of the root.
@@ -62,10 +64,8 @@ pub async fn execute(
     carry_out(Run::new(execution), introspect).await
 }
 
-/// Executes the plan of a subscription for one of its events, which stands for the answer to its first request.
-///
-/// # Panics
-/// When the plan asks for nothing.
+/// Executes the plan of a subscription for one of its events, which stands for the answer to its first request. Where
+/// the plan asks for nothing, the event is not looked at.
 pub async fn execute_event(
     execution: Execution,
     event: SubgraphEvent,
@@ -267,7 +267,10 @@ impl Run {
     /// Takes an event for the answer to the first request of the plan.
     fn receive(&mut self, event: SubgraphEvent) {
         let plan = Arc::clone(&self.execution.plan);
-        let sent = self.lists(&plan.requests[0]);
+        let Some(first) = plan.requests.first() else {
+            return;
+        };
+        let sent = self.lists(first);
         let SubgraphEvent { body, allowance } = event;
         self.states[0] = State::Sent(1);
         self.arrived.push_back(Arrived {
@@ -363,9 +366,10 @@ fn text(
     let (document, names) = operation(request, sent);
     let mut variables: Vec<(String, Vec<u8>)> = Vec::new();
     for name in names {
-        if let Some(value) = execution.prepared.variables.get(name.as_str()) {
-            let text = serde_json::to_vec(value).expect("a JSON value has names as keys");
-            variables.push((name.to_string(), text));
+        if let Some(value) = execution.prepared.variable(name) {
+            let mut text = String::new();
+            value.write(&mut text);
+            variables.push((name.to_string(), text.into_bytes()));
         }
     }
     variables.extend(of_lists);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::answer::Parsed;
+use crate::plan::Shape;
 use crate::supergraph::{Supergraph, TypeId};
 
 /// An object of the store.
@@ -21,7 +22,16 @@ pub(super) enum Value {
     Object(ObjectId),
     /// A scalar where an object should be.
     Misfit,
-    /// It was not fetched, since something failed before.
+    /// It is not there, and not since a subgraph has answered null.
+    Lacking(Lack),
+}
+
+/// Why a value is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Lack {
+    /// A subgraph does not know the entity that has it, or was not asked since the key is unknown.
+    Unknown,
+    /// Something failed before.
     Failed,
 }
 
@@ -89,12 +99,27 @@ impl Store {
             .map(|(_, value)| value)
     }
 
-    /// Sets a member that is not there yet.
-    pub(super) fn set_missing(&mut self, object: ObjectId, key: &Arc<str>, value: Value) {
-        if self.get(object, key).is_none() {
-            self.objects[object.0]
-                .members
-                .push((Arc::clone(key), value));
+    /// Says why what a step would have fetched for an object is not there. What others have fetched stays; below
+    /// their objects, the same is said of what they have not fetched.
+    pub(super) fn lack(&mut self, object: ObjectId, shape: &Shape, why: Lack) {
+        let Shape::Object(shapes) = shape else {
+            return;
+        };
+        for (key, shape) in shapes {
+            let members = &mut self.objects[object.0].members;
+            let known = members.iter_mut().find(|(known, _)| known == key);
+            match known.map(|(_, value)| value) {
+                None => members.push((Arc::clone(key), Value::Lacking(why))),
+                // Whichever comes first: what failed may be known.
+                Some(Value::Lacking(known)) => *known = why.max(*known),
+                Some(value) => {
+                    let mut below = Vec::new();
+                    value.objects(&mut below);
+                    for object in below {
+                        self.lack(object, shape, why);
+                    }
+                }
+            }
         }
     }
 
@@ -184,7 +209,7 @@ impl Store {
                 });
                 Value::List(merged.collect())
             }
-            (Value::Failed, from) => self.added(supergraph, from, up),
+            (Value::Lacking(_), from) => self.added(supergraph, from, up),
             (_, Parsed::Null) => Value::Null,
             (known, _) => known,
         }
@@ -210,6 +235,17 @@ impl Store {
                 self.merge(supergraph, id, object);
                 Value::Object(id)
             }
+        }
+    }
+}
+
+impl Value {
+    /// Adds the objects of a value, in whatever lists.
+    pub(super) fn objects(&self, found: &mut Vec<ObjectId>) {
+        match self {
+            Value::Object(object) => found.push(*object),
+            Value::List(items) => items.iter().for_each(|item| item.objects(found)),
+            _ => {}
         }
     }
 }

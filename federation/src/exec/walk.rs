@@ -35,7 +35,7 @@ impl Walk<'_> {
     }
 
     /// Returns the class of an object that is the value of a field, and its type. Where no subgraph has
-    /// told the type, all classes are one.
+    /// told the type, all classes are one, if clients ask the same of them.
     pub(super) fn class(
         &self,
         object: ObjectId,
@@ -45,6 +45,7 @@ impl Walk<'_> {
         let ty = self.ty(object, node)?;
         match (self.is_untyped(object, node), classes.as_slice()) {
             (true, [only]) => Some((None, *only)),
+            (true, [first, ..]) if self.tree.node(node).is_uniform => Some((None, *first)),
             (true, _) => None,
             _ => Some((Some(ty), self.tree.class_of(classes, ty)?)),
         }
@@ -76,7 +77,7 @@ impl Walk<'_> {
         let mut found = Vec::new();
         for (above, _) in self.objects(node.class) {
             if let Some(value) = self.store.get(above, &node.key) {
-                objects_in(value, &mut found);
+                value.objects(&mut found);
             }
         }
         found
@@ -193,13 +194,5 @@ impl Walk<'_> {
         }
         let class = ty.and_then(|ty| self.tree.class_of(classes, ty));
         (class.into_iter().collect(), Some(*object))
-    }
-}
-
-fn objects_in(value: &Value, found: &mut Vec<ObjectId>) {
-    match value {
-        Value::Object(object) => found.push(*object),
-        Value::List(items) => items.iter().for_each(|item| objects_in(item, found)),
-        _ => {}
     }
 }

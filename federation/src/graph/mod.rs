@@ -130,10 +130,11 @@ impl<'s> Graph<'s> {
         keys.filter(|key| key.is_resolvable)
     }
 
-    /// Returns the interface that stands for an object type in a subgraph.
+    /// Returns the interface that stands for an object type in a subgraph, or that is an object type itself there.
     #[must_use]
     pub fn interface(self, ty: TypeId, subgraph: SubgraphId) -> Option<TypeId> {
-        self.supergraph.ty(ty).join(subgraph)?.interface
+        let join = self.supergraph.ty(ty).join(subgraph)?;
+        join.interface.or(join.is_interface_object.then_some(ty))
     }
 
     /// Returns the interface whose objects a field has as values, without telling their types.
@@ -148,8 +149,7 @@ impl<'s> Graph<'s> {
     #[must_use]
     pub fn possible(self, join: &FieldJoin) -> &'s [TypeId] {
         let inner = self.supergraph.type_id(join.ty.inner_named_type());
-        let inner = inner.expect("reading has checked the types of fields");
-        let known = self.supergraph.ty(inner).join(join.subgraph);
+        let known = inner.and_then(|inner| self.supergraph.ty(inner).join(join.subgraph));
         known.map_or(&[], |known| known.possible.as_slice())
     }
 }

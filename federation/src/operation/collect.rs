@@ -181,6 +181,7 @@ impl Tree {
             response_key: None,
             is_leaf: !supergraph.ty(supergraph.field(field).inner).is_composite(),
             classes: Vec::new(),
+            is_uniform: false,
             inner: None,
             slot,
         });
@@ -337,6 +338,9 @@ impl<'d> Collector<'_, 'd> {
         let accessible = accessible.filter(|ty| supergraph.ty(*ty).is_accessible);
         let sets: Vec<&SelectionSet> = fields.iter().map(|field| &field.selection_set).collect();
         self.classes(Some(id), &accessible.collect::<Vec<_>>(), &sets)?;
+        if inner.joins.iter().any(|join| join.is_interface_object) {
+            self.tree.nodes[id.index()].is_uniform = self.tree.is_uniform(id);
+        }
         Ok(id)
     }
 }

@@ -119,6 +119,9 @@ pub struct Node {
     pub is_leaf: bool,
     /// The classes of its values, if they are objects.
     pub classes: Vec<ClassId>,
+    /// Whether clients ask the same of all of its classes, of which there are several, and not for their types. Where
+    /// no subgraph tells the type of an object, it is one of the first class.
+    pub(crate) is_uniform: bool,
     /// What it was added for, where the gateway needs objects.
     pub(super) inner: Option<FieldSet>,
     pub(super) slot: SlotId,
@@ -150,6 +153,44 @@ impl Tree {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
+    }
+
+    /// Returns whether clients ask the same of two fields.
+    pub(crate) fn is_alike(&self, one: NodeId, other: NodeId) -> bool {
+        let (a, b) = (self.node(one), self.node(other));
+        let is_alike = |(a, b): (&ClassId, &ClassId)| {
+            self.class(*a).types == self.class(*b).types && self.asks_alike(*a, *b)
+        };
+        one == other
+            || (a.key == b.key
+                && a.arguments == b.arguments
+                && a.classes.len() == b.classes.len()
+                && a.classes.iter().zip(&b.classes).all(is_alike))
+    }
+
+    /// Returns whether clients ask the same of the objects of two classes.
+    fn asks_alike(&self, one: ClassId, other: ClassId) -> bool {
+        let (one, other) = (&self.class(one).outputs, &self.class(other).outputs);
+        one.len() == other.len()
+            && one.iter().zip(other).all(|(a, b)| {
+                a.key() == b.key()
+                    && match (a.node(), b.node()) {
+                        (Some(a), Some(b)) => self.is_alike(a, b),
+                        (None, None) => a == b,
+                        _ => false,
+                    }
+            })
+    }
+
+    /// Returns whether clients ask the same of all classes of a field, and not for their types.
+    pub(super) fn is_uniform(&self, node: NodeId) -> bool {
+        let Some((first, others)) = self.node(node).classes.split_first() else {
+            return false;
+        };
+        let mut outputs = self.class(*first).outputs.iter();
+        !others.is_empty()
+            && !outputs.any(|output| matches!(output, Output::Typename { .. }))
+            && others.iter().all(|other| self.asks_alike(*first, *other))
     }
 
     /// Returns the class among several that objects of a type belong to.

@@ -94,7 +94,9 @@ fn entry(builder: &Builder<'_>, group: &Group, names: Names) -> Entry {
         } => Entry::Entities {
             class: classes[0],
             interface: *interface,
-            is_whole: interface.is_some_and(|interface| !is_object(group.subgraph, interface)),
+            is_whole: interface.is_some_and(|interface| {
+                classes.len() > 1 || !is_object(group.subgraph, interface)
+            }),
             key: names.key,
             variable: names.variable,
             inputs: inputs.clone(),

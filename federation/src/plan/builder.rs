@@ -45,6 +45,7 @@ pub struct Cost {
 }
 
 /// Builds one candidate.
+#[derive(Clone)]
 pub(super) struct Builder<'s> {
     pub(super) graph: Graph<'s>,
     pub(super) moves: Rc<Moves<'s>>,
@@ -68,6 +69,8 @@ pub(super) struct Builder<'s> {
     pub(super) taken: HashMap<(ClassId, usize), Inputs>,
     /// The groups that tell the types of the values of a field.
     pub(super) typed: HashMap<NodeId, GroupId>,
+    /// The fields whose values have types that stay unknown.
+    pub(super) untold: BTreeSet<NodeId>,
     /// What is being entered by a key: nothing that this waits for enters it.
     pub(super) entering: Vec<(ClassId, SubgraphId)>,
     /// What is being given what it requires.
@@ -124,6 +127,7 @@ impl<'s> Builder<'s> {
             contextual: HashMap::new(),
             taken: HashMap::new(),
             typed: HashMap::new(),
+            untold: BTreeSet::new(),
             entering: Vec::new(),
             computing: Vec::new(),
             barrier: BTreeSet::new(),
@@ -196,7 +200,7 @@ impl<'s> Builder<'s> {
     }
 
     /// Finds places for the fields of a class that clients asked for.
-    fn class(&mut self, class: ClassId) -> Result<(), Fail> {
+    pub(super) fn class(&mut self, class: ClassId) -> Result<(), Fail> {
         let mut nodes = self.tree.class(class).nodes.clone();
         nodes.retain(|node| self.outlook.is_asked(*node));
         self.steps += 1 + nodes.len();
@@ -230,6 +234,9 @@ impl<'s> Builder<'s> {
     }
 
     fn below(&mut self, node: NodeId) -> Result<(), Fail> {
+        if self.without_types(node)? {
+            return Ok(());
+        }
         if self.needs_types(node) {
             self.tell_types(node, Due::of_clients(self.last))?;
         }

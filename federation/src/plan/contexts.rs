@@ -7,7 +7,7 @@ use apollo_compiler::executable::OperationType;
 use super::builder::{Builder, Fail};
 use super::group::{ContextValue, Entry, GroupId};
 use super::moves::Wave;
-use super::place::Due;
+use super::place::{Due, Needed};
 use crate::operation::{ClassId, NodeId};
 use crate::supergraph::{ContextArgument, FieldJoin, FieldSet, Key, SubgraphId};
 
@@ -69,7 +69,7 @@ impl<'s> Builder<'s> {
             let (inputs, more) = match self.taken.get(&key) {
                 Some(known) => known.clone(),
                 None => {
-                    let placed = self.inputs(above, set, due)?;
+                    let placed = self.inputs(above, Needed::Value(set), due)?;
                     self.taken.insert(key, placed.clone());
                     placed
                 }

@@ -322,15 +322,16 @@ impl<'p> Printer<'p> {
             let _ = write!(self.out, "{}: {value}", argument.name);
             variables(&argument.value, &mut self.used);
         }
-        for (position, argument) in contexts.iter().enumerate() {
-            let is_first = position + arguments.len() == 0;
+        let mut is_first = arguments.is_empty();
+        // Only the fields of a group that is given values have them.
+        for (position, (argument, variable)) in contexts.iter().zip(&self.contexts).enumerate() {
             self.out.push_str(if is_first { "(" } else { ", " });
+            is_first = false;
             let _ = write!(self.out, "{}: $", argument.name);
-            let variable = &self.contexts[position];
             self.marks.push((self.out.len(), variable.len(), position));
             self.out.push_str(variable);
         }
-        if !arguments.is_empty() || !contexts.is_empty() {
+        if !is_first {
             self.out.push(')');
         }
     }

@@ -66,6 +66,8 @@ pub struct Input {
     pub name: String,
     /// The key of its value in the merged data.
     pub key: Arc<str>,
+    /// Whether it is part of the key: without it there is no representation.
+    pub is_key: bool,
     /// Whether its objects say their type.
     pub has_typename: bool,
     /// The type of its objects, where only one is possible.
@@ -82,6 +84,25 @@ pub struct Part {
     pub types: Vec<TypeId>,
     /// The members.
     pub inputs: Vec<Input>,
+}
+
+impl Input {
+    /// Returns whether a representation that has this one needs the other one no more.
+    pub(super) fn covers(&self, other: &Input) -> bool {
+        let is_covered = |(part, other): (&Part, &Part)| {
+            let inputs = part.inputs.iter().zip(&other.inputs);
+            part.types == other.types
+                && part.inputs.len() == other.inputs.len()
+                && inputs.into_iter().all(|(input, other)| input.covers(other))
+        };
+        self.name == other.name
+            && self.key == other.key
+            && self.is_key >= other.is_key
+            && self.has_typename == other.has_typename
+            && self.only == other.only
+            && self.parts.len() == other.parts.len()
+            && self.parts.iter().zip(&other.parts).all(is_covered)
+    }
 }
 
 impl Entry {

@@ -247,9 +247,14 @@ impl<'s> Looking<'_, 's> {
     fn below(&mut self, node: NodeId, ways: &[(u32, &FieldJoin)], is_certain: bool) -> (u32, u32) {
         let supergraph = self.graph.supergraph();
         let (mut behind, mut last) = (0, 0);
-        for class in &self.tree.node(node).classes {
+        // Where types may stay unknown, the first class stands for the others.
+        let is_untold = self.tree.node(node).is_uniform
+            && ways
+                .iter()
+                .any(|(_, join)| self.graph.untyped(join).is_some());
+        for (position, class) in self.tree.node(node).classes.iter().enumerate() {
             let mut waves = Waves::nowhere(supergraph.subgraphs().len());
-            let mut is_always = is_certain;
+            let mut is_always = is_certain && !(is_untold && position > 0);
             let types = &self.tree.class(*class).types;
             for (wave, join) in ways {
                 let is_there = meet(self.graph.possible(join), types);

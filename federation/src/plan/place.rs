@@ -45,6 +45,31 @@ type There = (Wave, SubgraphId, Source);
 /// What is put into representations, and the groups that must be complete before.
 pub(super) type Inputs = (Vec<Input>, BTreeSet<GroupId>);
 
+/// Fields that are needed as input, and what for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Needed<'n> {
+    /// To find the object: where a part is unknown, it is not looked for.
+    Key(&'n FieldSet),
+    /// To compute something: what is unknown is null.
+    Value(&'n FieldSet),
+}
+
+impl<'n> Needed<'n> {
+    fn set(self) -> &'n FieldSet {
+        match self {
+            Needed::Key(set) | Needed::Value(set) => set,
+        }
+    }
+
+    /// Returns other fields that are needed for the same.
+    fn with(self, set: &FieldSet) -> Needed<'_> {
+        match self {
+            Needed::Key(_) => Needed::Key(set),
+            Needed::Value(_) => Needed::Value(set),
+        }
+    }
+}
+
 impl Due {
     /// What clients need is complete before the wave `last`.
     pub(super) fn of_clients(last: u32) -> Self {
@@ -252,7 +277,7 @@ impl<'s> Builder<'s> {
             .field(self.tree.node(node).field)
             .join(subgraph);
         join.is_some_and(|join| self.graph.untyped(join).is_some())
-            && (classes.len() > 1 || classes.iter().any(asks))
+            && (classes.len() > 1 && !self.tree.node(node).is_uniform || classes.iter().any(asks))
     }
 
     /// Fetches a field that requires others, or values from contexts: in a request that is given them.
@@ -264,7 +289,7 @@ impl<'s> Builder<'s> {
         let wave = self.resolved(node, subgraph);
         self.computing.push(node);
         let (inputs, mut before) = match &join.requires {
-            Some(requires) => self.inputs(class, requires, due.of_inputs(wave))?,
+            Some(requires) => self.inputs(class, Needed::Value(requires), due.of_inputs(wave))?,
             None => Inputs::default(),
         };
         let (contexts, more) = self.context_values(class, join, due.of_inputs(wave))?;
@@ -351,7 +376,7 @@ impl<'s> Builder<'s> {
     fn give(&mut self, group: GroupId, inputs: Vec<Input>, before: &BTreeSet<GroupId>) {
         if let Entry::Entities { inputs: known, .. } = &mut self.groups[group].entry {
             for input in inputs {
-                if !known.contains(&input) {
+                if !known.iter().any(|known| known.covers(&input)) {
                     known.push(input);
                 }
             }
@@ -363,10 +388,11 @@ impl<'s> Builder<'s> {
     pub(super) fn inputs(
         &mut self,
         class: ClassId,
-        set: &FieldSet,
+        needed: Needed<'_>,
         due: Due,
     ) -> Result<Inputs, Fail> {
         let (mut inputs, mut before) = (Vec::new(), BTreeSet::new());
+        let set = needed.set();
         let supergraph = self.graph.supergraph();
         for selected in set.of(supergraph, self.tree.class(class).ty()) {
             let Selected::Field {
@@ -394,7 +420,7 @@ impl<'s> Builder<'s> {
                 if inner.is_empty() || self.presences(below).is_empty() {
                     continue;
                 }
-                let (inputs, more) = self.inputs(below, inner, due)?;
+                let (inputs, more) = self.inputs(below, needed.with(inner), due)?;
                 before.extend(more);
                 let types = self.tree.class(below).types.clone();
                 parts.push(Part { types, inputs });
@@ -404,6 +430,7 @@ impl<'s> Builder<'s> {
             inputs.push(Input {
                 name: name.to_string(),
                 key: self.tree.node(node).key.clone(),
+                is_key: matches!(needed, Needed::Key(_)),
                 has_typename: is_abstract || inner.selections.contains(&Selected::Typename),
                 only: (!is_abstract && !inner.is_empty()).then_some(declared),
                 parts,

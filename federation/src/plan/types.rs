@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::builder::{Builder, Fail};
 use super::group::{Entry, GroupId};
 use super::moves::Wave;
-use super::place::Due;
+use super::place::{Due, Needed};
 use crate::operation::{Class, ClassId, NodeId, Output, Tree};
 use crate::supergraph::{Key, Selected, SubgraphId, TypeId};
 
@@ -44,12 +44,55 @@ impl<'s> Builder<'s> {
             && (classes.len() > 1 || classes.iter().any(asks))
     }
 
+    /// Finds places for what is below a field without knowing the types of its values, where clients ask the same of
+    /// all of them: the first class stands for the others. Returns whether it could; if not, nothing is changed.
+    pub(super) fn without_types(&mut self, node: NodeId) -> Result<bool, Fail> {
+        let Some(class) = self.tree.node(node).classes.first().copied() else {
+            return Ok(false);
+        };
+        if !self.tree.node(node).is_uniform
+            || self.untyped(class).is_none()
+            || !self.is_lent(class)
+            || self.choices.choose(2) > 0
+        {
+            return Ok(false);
+        }
+        let mut before = self.clone();
+        self.steps += 1 + self.tree.len() / 4;
+        self.untold.insert(node);
+        match self.class(class) {
+            Ok(()) if self.untyped(class).is_some() => return Ok(true),
+            Ok(()) | Err(Fail::Impossible(_)) => {}
+            Err(failure) => return Err(failure),
+        }
+        // What was tried has its price, and its choices can be others.
+        before.choices = std::mem::take(&mut self.choices);
+        before.steps = self.steps;
+        *self = before;
+        Ok(false)
+    }
+
+    /// Returns whether all that clients ask for of a class can be had from subgraphs that do not know its types.
+    fn is_lent(&self, class: ClassId) -> bool {
+        let Class { types, outputs, .. } = self.tree.class(class);
+        let mut nodes = outputs.iter().filter_map(Output::node);
+        nodes.all(|node| {
+            let mut resolvers = self.graph.resolvers(self.tree.node(node).field);
+            resolvers.any(|join| self.graph.interface(types[0], join.subgraph).is_some())
+        })
+    }
+
     /// Lets a subgraph that knows the interface tell the types of the values of a field.
     pub(super) fn tell_types(&mut self, node: NodeId, due: Due) -> Result<(), Fail> {
-        let class = self.tree.node(node).classes[0];
+        let Some(class) = self.tree.node(node).classes.first().copied() else {
+            return Ok(());
+        };
         let Some(interface) = self.untyped(class) else {
             return Ok(());
         };
+        if self.untold.contains(&node) {
+            return Err(self.impossible(node));
+        }
         let (reached, ty) = (self.reached(class), self.tree.class(class).ty());
         let mut ways: Vec<(Wave, SubgraphId, &'s Key)> = Vec::new();
         for (subgraph, key) in self.keys_of(interface) {
@@ -91,7 +134,8 @@ impl<'s> Builder<'s> {
         let classes = self.tree.node(node).classes.clone();
         let (mut inputs, mut before) = (Vec::new(), BTreeSet::new());
         for class in &classes {
-            let (more, groups) = self.inputs(*class, &key.fields, due.of_inputs(wave))?;
+            let (more, groups) =
+                self.inputs(*class, Needed::Key(&key.fields), due.of_inputs(wave))?;
             inputs.extend(more);
             before.extend(groups);
         }
@@ -119,7 +163,9 @@ impl<'s> Builder<'s> {
     ) -> Result<GroupId, Fail> {
         let interface = self.graph.interface(self.tree.class(class).ty(), subgraph);
         let position = self.tree.class(class).position;
-        let is_one = position.is_some_and(|node| self.tree.node(node).classes.len() == 1);
+        let is_untold = position.is_some_and(|node| self.untold.contains(&node));
+        let is_one =
+            is_untold || position.is_some_and(|node| self.tree.node(node).classes.len() == 1);
         if let (Some(untyped), Some(position)) = (self.untyped(class), position)
             && !(is_one && interface.is_some())
         {
@@ -127,12 +173,15 @@ impl<'s> Builder<'s> {
             let known =
                 known.find(|(other, known)| *other == subgraph && known.fields == key.fields);
             match known.filter(|_| interface.is_none()) {
-                Some(way) => return self.by_interface((position, untyped), way, wave, due),
-                None => self.tell_types(position, due)?,
+                Some(way) if !is_untold => {
+                    return self.by_interface((position, untyped), way, wave, due);
+                }
+                _ => self.tell_types(position, due)?,
             }
         }
         self.entering.push((class, subgraph));
-        let (inputs, mut before) = self.inputs(class, &key.fields, due.of_inputs(wave))?;
+        let (inputs, mut before) =
+            self.inputs(class, Needed::Key(&key.fields), due.of_inputs(wave))?;
         self.entering.pop();
         before.extend(self.types_of(class));
         if before.is_empty() {
@@ -140,8 +189,9 @@ impl<'s> Builder<'s> {
             let present = self.presences(class).into_iter();
             before.extend(present.min_by_key(|group| (self.groups[*group].wave, *group)));
         }
+        let all = position.filter(|_| is_untold && interface.is_some());
         let entry = Entry::Entities {
-            classes: vec![class],
+            classes: all.map_or_else(|| vec![class], |all| self.tree.node(all).classes.clone()),
             interface,
             inputs,
             contexts: Vec::new(),
@@ -193,7 +243,7 @@ impl<'s> Builder<'s> {
             || classes.iter().all(|other| {
                 let outputs = self.tree.class(*other).outputs.iter();
                 let mut nodes = outputs.filter_map(Output::node);
-                nodes.any(|other| alike(&self.tree, node, other))
+                nodes.any(|other| self.tree.is_alike(node, other))
             })
     }
 
@@ -210,30 +260,4 @@ impl<'s> Builder<'s> {
 fn is_asked(tree: &Tree, node: NodeId) -> bool {
     let outputs = tree.class(tree.node(node).class).outputs.iter();
     outputs.filter_map(Output::node).any(|other| other == node)
-}
-
-/// Returns whether clients ask the same of two fields.
-fn alike(tree: &Tree, one: NodeId, other: NodeId) -> bool {
-    let (a, b) = (tree.node(one), tree.node(other));
-    one == other
-        || (a.key == b.key
-            && a.arguments == b.arguments
-            && a.classes.len() == b.classes.len()
-            && a.classes
-                .iter()
-                .zip(&b.classes)
-                .all(|(a, b)| alike_classes(tree, tree.class(*a), tree.class(*b))))
-}
-
-fn alike_classes(tree: &Tree, one: &Class, other: &Class) -> bool {
-    one.types == other.types
-        && one.outputs.len() == other.outputs.len()
-        && one.outputs.iter().zip(&other.outputs).all(|(a, b)| {
-            a.key() == b.key()
-                && match (a.node(), b.node()) {
-                    (Some(a), Some(b)) => alike(tree, a, b),
-                    (None, None) => a == b,
-                    _ => false,
-                }
-        })
 }

@@ -7,6 +7,7 @@ use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Node, Schema, ast};
 
 use super::error::SupergraphError;
+use super::reach;
 use crate::code;
 
 /// Directives that clients may see or use.
@@ -24,13 +25,28 @@ const MACHINERY: [&str; 8] = [
     "requiresScopes__",
 ];
 
+/// How a supergraph is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SupergraphOptions {
+    /// Whether types that no operation can reach are left out of [`Supergraph::api`](super::Supergraph::api), such as those that subgraphs
+    /// have for each other only. What can be asked for, and how it is answered, stays as it is.
+    ///
+    /// Reached is what root fields lead to: by fields, arguments, input fields, members of unions and objects of
+    /// interfaces. An object keeps its interfaces.
+    pub prune_unreachable_types: bool,
+}
+
 /// Returns whether a name belongs to a specification that describes the supergraph.
 pub(super) fn is_machinery(name: &str) -> bool {
     MACHINERY.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Makes the API schema of a supergraph.
-pub(super) fn schema(supergraph: &Schema) -> Result<Valid<Schema>, Vec<SupergraphError>> {
+pub(super) fn schema(
+    supergraph: &Schema,
+    options: &SupergraphOptions,
+) -> Result<Valid<Schema>, Vec<SupergraphError>> {
     let mut schema = supergraph.clone();
     schema
         .directive_definitions
@@ -50,6 +66,9 @@ pub(super) fn schema(supergraph: &Schema) -> Result<Valid<Schema>, Vec<Supergrap
     }
     for ty in schema.types.values_mut() {
         reduce(ty, &hidden);
+    }
+    if options.prune_unreachable_types {
+        reach::prune(&mut schema);
     }
     check_one_of(&schema)?;
     schema.validate().map_err(|invalid| {

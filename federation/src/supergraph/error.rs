@@ -17,6 +17,8 @@ pub struct SupergraphError {
     pub message: String,
     /// The place in the SDL.
     pub location: Option<Location>,
+    /// What helps, if it is known.
+    pub help: Option<String>,
 }
 
 impl SupergraphError {
@@ -25,6 +27,7 @@ impl SupergraphError {
             code,
             message: message.into(),
             location: None,
+            help: None,
         }
     }
 
@@ -34,6 +37,11 @@ impl SupergraphError {
             line: range.start.line,
             column: range.start.column,
         });
+        self
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
         self
     }
 

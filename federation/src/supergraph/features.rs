@@ -24,10 +24,10 @@ const KNOWN: [&str; 5] = [
 /// With every use of a feature that is not supported.
 pub(super) fn check(schema: &Schema) -> Result<(), Vec<SupergraphError>> {
     let mut errors = Vec::new();
-    for link in schema.schema_definition.directives.get_all("link") {
-        if let Some(message) = link_problem(link) {
+    for link in schema.schema_definition.directives.iter() {
+        if let Some((message, help)) = url(link).and_then(|url| link_problem(link, url)) {
             let error = SupergraphError::new(code::UNSUPPORTED_FEATURE, message);
-            errors.push(error.at(link.location(), schema));
+            errors.push(error.at(link.location(), schema).help(help));
         }
     }
     if errors.is_empty() {
@@ -37,29 +37,47 @@ pub(super) fn check(schema: &Schema) -> Result<(), Vec<SupergraphError>> {
     }
 }
 
-/// Returns what is wrong with a `@link`.
-fn link_problem(link: &ast::Directive) -> Option<String> {
-    let url = join::text(link, "url")?;
+/// Returns the feature that a `@link` is for, or a `@core`, as it was before.
+fn url(link: &ast::Directive) -> Option<&str> {
+    match link.name.as_str() {
+        "link" => join::text(link, "url"),
+        "core" => join::text(link, "feature"),
+        _ => None,
+    }
+}
+
+/// Returns what is wrong with a link to a feature, and what helps.
+fn link_problem(link: &ast::Directive, url: &str) -> Option<(String, &'static str)> {
     let mut parts = url.rsplit('/');
     let (version, name) = (parts.next()?, parts.next()?);
     let purpose = link
         .specified_argument_by_name("for")
         .and_then(|purpose| purpose.as_enum());
     match name {
-        "join" if !JOIN.contains(&version) => Some(format!(
-            "join {version} is not supported; supported are {}",
-            JOIN.join(", ")
-        )),
-        _ if (name == "join" || KNOWN.contains(&name)) && is_renamed(link) => Some(format!(
-            "the feature `{name}` under another name is not supported"
-        )),
-        "authenticated" | "requiresScopes" | "policy" | "context" if version != "v0.1" => Some(
-            format!("{name} {version} is not supported; supported is v0.1"),
-        ),
+        "join" if !JOIN.contains(&version) => {
+            let known = JOIN.join(", ");
+            let message = format!("join {version} is not supported; supported are {known}");
+            let help = "compose the supergraph with a composer of federation 2";
+            Some((message, help))
+        }
+        _ if (name == "join" || KNOWN.contains(&name)) && is_renamed(link) => {
+            let message = format!("the feature `{name}` under another name is not supported");
+            Some((message, "link the feature without `as`"))
+        }
+        "authenticated" | "requiresScopes" | "policy" | "context" if version != "v0.1" => {
+            let message = format!("{name} {version} is not supported; supported is v0.1");
+            Some((message, "compose the supergraph for version v0.1"))
+        }
         // Tags are for caches in front of subgraphs, and change no answer.
-        "join" | "link" | "tag" | "cost" | "cacheTag" => None,
+        "join" | "link" | "core" | "tag" | "cost" | "cacheTag" => None,
         _ if KNOWN.contains(&name) => None,
-        _ => purpose.map(|purpose| format!("the feature `{url}` for {purpose} is not supported")),
+        _ => purpose.map(|purpose| {
+            let message = format!("the feature `{url}` for {purpose} is not supported");
+            (
+                message,
+                "remove the feature from the subgraphs that link it",
+            )
+        }),
     }
 }
 

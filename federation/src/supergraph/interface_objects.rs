@@ -10,12 +10,32 @@ impl Reader<'_> {
     /// Lets the implementing types have what interface objects say of their interface.
     pub(super) fn interface_objects(&mut self) {
         for interface in (0..self.types.len()).map(TypeId::new) {
+            let mut is_object = false;
             for position in 0..self.types[interface.index()].joins.len() {
                 if self.types[interface.index()].joins[position].is_interface_object {
                     self.implemented(interface, position);
                     self.interface_object(interface, position);
+                    is_object = true;
                 }
             }
+            if is_object {
+                self.stand_for_itself(interface);
+            }
+        }
+    }
+
+    /// Lets an interface be one of its own possible types where clients may see no other: what is known of its
+    /// objects without their types is shown all the same.
+    fn stand_for_itself(&mut self, interface: TypeId) {
+        let mut objects = self.types[interface.index()].possible.iter();
+        if objects.any(|object| self.types[object.index()].is_accessible) {
+            return;
+        }
+        let ty = &mut self.types[interface.index()];
+        let joins = ty.joins.iter_mut().map(|join| &mut join.possible);
+        for possible in joins.chain([&mut ty.possible]) {
+            possible.push(interface);
+            possible.sort_unstable();
         }
     }
 

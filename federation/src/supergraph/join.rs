@@ -35,14 +35,21 @@ pub(super) fn list<'d>(directive: &'d Directive, name: &str) -> &'d [Node<Value>
     value.and_then(|value| value.as_list()).unwrap_or_default()
 }
 
+/// The most lists within lists of a type that is read, which is also what schemas are read with.
+const LISTS: usize = 500;
+
 /// Reads the text of a type. The parser of the GraphQL library panics on some texts that are none.
 pub(super) fn field_type(text: &str) -> Option<Type> {
+    nested_type(text, LISTS)
+}
+
+fn nested_type(text: &str, lists: usize) -> Option<Type> {
     let (inner, is_non_null) = match text.strip_suffix('!') {
         Some(inner) => (inner, true),
         None => (text, false),
     };
     let ty = match inner.strip_prefix('[') {
-        Some(inner) => field_type(inner.strip_suffix(']')?)?.list(),
+        Some(inner) => nested_type(inner.strip_suffix(']')?, lists.checked_sub(1)?)?.list(),
         None => Type::Named(Name::new(inner).ok()?),
     };
     Some(if is_non_null { ty.non_null() } else { ty })
@@ -117,6 +124,16 @@ mod tests {
         }
         for text in ["", " ", "!", "[", "[]", "Int!!", "[Int", "Int]", "a b", "7"] {
             assert_eq!(field_type(text), None, "{text}");
+        }
+    }
+
+    /// The stack of a thread does not hold a call for each bracket of a long text.
+    #[test]
+    fn a_type_of_too_many_lists_is_none() {
+        let lists = |count: usize| format!("{}Int{}", "[".repeat(count), "]".repeat(count));
+        assert!(field_type(&lists(LISTS)).is_some());
+        for count in [LISTS + 1, 1_000_000] {
+            assert_eq!(field_type(&lists(count)), None, "{count}");
         }
     }
 }

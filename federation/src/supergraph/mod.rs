@@ -12,11 +12,13 @@ mod interface_objects;
 pub(crate) mod join;
 mod model;
 mod provided;
+mod reach;
 mod read;
 #[cfg(test)]
 mod tests;
 mod write;
 
+pub use api::SupergraphOptions;
 pub use authorization::Requirement;
 pub use error::SupergraphError;
 pub use field_set::{FieldSet, Selected};

@@ -81,7 +81,8 @@ pub struct Type {
     pub joins: Vec<TypeJoin>,
     /// Its fields by name, for objects and interfaces.
     pub fields: HashMap<Name, FieldId>,
-    /// The object types that a value of it can have, ascending; an object type itself.
+    /// The object types that a value of it can have, ascending; an object type itself. An interface that some subgraph
+    /// has as an object type stands for the types of its objects where clients may see none of them.
     pub possible: Vec<TypeId>,
     /// Whether clients may see it.
     pub is_accessible: bool,

@@ -8,37 +8,58 @@ use super::model::{FieldId, SubgraphId, Supergraph, TypeId};
 /// Returns the fields that are named by `@provides`, with the subgraphs that provide them.
 pub(super) fn provided(supergraph: &Supergraph) -> HashSet<(SubgraphId, FieldId)> {
     let mut found = HashSet::new();
+    let mut seen = HashSet::new();
     for field in &supergraph.fields {
         for join in &field.joins {
             if let Some(set) = &join.provides {
-                named(supergraph, field.inner, set, join.subgraph, &mut found);
+                let named = Named {
+                    declared: field.inner,
+                    set: set.clone(),
+                    subgraph: join.subgraph,
+                };
+                add(supergraph, named, &mut seen, &mut found);
             }
         }
     }
     found
 }
 
-/// Adds the fields that a set names of the objects that a type stands for.
-fn named(
-    supergraph: &Supergraph,
+/// A set that a subgraph provides of the objects that a type stands for.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Named {
     declared: TypeId,
-    set: &FieldSet,
+    set: FieldSet,
     subgraph: SubgraphId,
+}
+
+/// Adds the fields that a set names. What has been seen is not looked at again: below an interface, each of its types
+/// names the same once more, and so on below that.
+fn add(
+    supergraph: &Supergraph,
+    named: Named,
+    seen: &mut HashSet<Named>,
     found: &mut HashSet<(SubgraphId, FieldId)>,
 ) {
+    if !seen.insert(named.clone()) {
+        return;
+    }
+    let Named {
+        declared,
+        set,
+        subgraph,
+    } = named;
     for ty in &supergraph.ty(declared).possible {
         for selected in set.of(supergraph, *ty) {
-            if let Selected::Field { name, inner, .. } = &selected
-                && let Some(field) = supergraph.field_id(*ty, name)
+            if let Selected::Field { name, inner, .. } = selected
+                && let Some(field) = supergraph.field_id(*ty, &name)
             {
                 found.insert((subgraph, field));
-                named(
-                    supergraph,
-                    supergraph.field(field).inner,
-                    inner,
+                let below = Named {
+                    declared: supergraph.field(field).inner,
+                    set: inner,
                     subgraph,
-                    found,
-                );
+                };
+                add(supergraph, below, seen, found);
             }
         }
     }

@@ -10,7 +10,7 @@ use apollo_compiler::{Name, Schema};
 use graphql_service::ErrorCode;
 use indexmap::IndexSet;
 
-use super::api;
+use super::api::{self, SupergraphOptions};
 use super::authorization::Requirements;
 use super::contexts::{Contexts, Sources};
 use super::error::SupergraphError;
@@ -26,10 +26,25 @@ use crate::code;
 impl Supergraph {
     /// Reads standard supergraph SDL: join 0.2 to 0.5. `path` names the text in messages.
     ///
+    /// The text may be that of [`Composed::supergraph_sdl`](crate::compose::Composed::supergraph_sdl), or of another
+    /// composer. Where its subgraphs are served is in [`Subgraph::url`].
+    ///
     /// # Errors
     /// With everything that is wrong: the text is not GraphQL, its join directives contradict it, or it uses
     /// a feature that is not supported.
     pub fn parse(sdl: &str, path: &str) -> Result<Supergraph, Vec<SupergraphError>> {
+        Supergraph::parse_with(sdl, path, &SupergraphOptions::default())
+    }
+
+    /// Reads standard supergraph SDL like [`Supergraph::parse`], with options.
+    ///
+    /// # Errors
+    /// As [`Supergraph::parse`].
+    pub fn parse_with(
+        sdl: &str,
+        path: &str,
+        options: &SupergraphOptions,
+    ) -> Result<Supergraph, Vec<SupergraphError>> {
         let schema = Schema::parse_and_validate(sdl, path).map_err(|invalid| {
             let errors = invalid.errors.iter().map(|finding| {
                 let message = finding.error.to_string();
@@ -62,7 +77,7 @@ impl Supergraph {
         if !errors.is_empty() {
             return Err(errors);
         }
-        let api = api::schema(&schema)?;
+        let api = api::schema(&schema, options)?;
         let mut supergraph = Supergraph {
             schema,
             api,
@@ -133,10 +148,13 @@ impl<'s> Reader<'s> {
 
     fn subgraphs(&mut self) {
         let Some(graphs) = self.schema.get_enum("join__Graph") else {
-            return self.wrong(
-                "the enum `join__Graph` is missing: this is no supergraph",
-                None,
-            );
+            let message = "the enum `join__Graph` is missing: this is no supergraph";
+            let error = SupergraphError::new(code::INVALID_FEDERATION_SUPERGRAPH, message)
+                .at(self.schema.schema_definition.location(), self.schema)
+                .help(
+                    "compose the schemas of the subgraphs, and take the supergraph that this gives",
+                );
+            return self.errors.push(error);
         };
         for value in graphs.values.values() {
             let Some(directive) = value.directives.get("join__graph") else {

@@ -11,7 +11,7 @@ use serde_json::Map;
 use crate::bench::Case;
 use crate::world::Rates;
 
-fn folders(root: &Path, found: &mut Vec<PathBuf>) {
+pub(super) fn folders(root: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> = fs::read_dir(root)
         .unwrap()
         .map(|entry| entry.unwrap().path())

@@ -75,8 +75,7 @@ fn supergraph() -> Arc<Supergraph> {
 fn http(url: &str, when: When, time: Duration) -> HttpTransport {
     let mut options = options();
     if when == When::Idle {
-        // The wait for an answer includes that for the connection, which has no time-out of its own here.
-        (options.idle_timeout, options.connect_timeout) = (time, Duration::ZERO);
+        options.idle_timeout = time;
     }
     if when == When::Exchange {
         options.request_timeout = time;

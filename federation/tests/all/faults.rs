@@ -184,6 +184,118 @@ fn an_error_of_an_entity_is_at_its_place_in_the_answer() {
     assert_eq!(answer["data"]["items"][0]["there"], true);
 }
 
+/// Returns the errors that clients see of what a subgraph has under `errors`, beside data that are right.
+fn errors_beside_data(errors: &str) -> Json {
+    let text = format!(
+        r#"{{"data":{{"_entities":[{{"inStock":true}},{{"inStock":false}}]}},"errors":{errors}}}"#
+    );
+    let fault = Fault::Answers(Box::leak(text.into_boxed_str()));
+    let answer = answer("inventory", fault, QUERY);
+    let items = &answer["data"]["items"];
+    let stock = json!([items[0]["there"], items[2]["there"]]);
+    assert_eq!(stock, json!([true, false]), "{errors}: {answer}");
+    answer["errors"].clone()
+}
+
+#[test]
+fn a_malformed_error_is_reported_and_takes_no_data_away() {
+    let code = "SUBGRAPH_ERROR_MALFORMED";
+    let common = json!(["items"]);
+    let place = json!(["items", 2, "there"]);
+    for (errors, reason, path) in [
+        ("{}", "`errors` is not a list", &common),
+        (r#""lost""#, "`errors` is not a list", &common),
+        ("[null]", "it is not an object", &common),
+        (r#"["lost"]"#, "it is not an object", &common),
+        (
+            r#"[{"path":["_entities",1,"inStock"]}]"#,
+            "it has no `message`",
+            &place,
+        ),
+        (
+            r#"[{"message":{},"path":["_entities",1,"inStock"]}]"#,
+            "its `message` is not a string",
+            &place,
+        ),
+        (
+            r#"[{"message":"lost","path":"_entities"}]"#,
+            "its `path` is not a list of names and numbers; its message: lost",
+            &common,
+        ),
+        (
+            r#"[{"message":"lost","locations":7}]"#,
+            "its `locations` are not a list; its message: lost",
+            &common,
+        ),
+        (
+            r#"[{"message":"lost","path":["_entities",1,"inStock"],"extensions":"x"}]"#,
+            "its `extensions` are not an object; its message: lost",
+            &place,
+        ),
+    ] {
+        let told = errors_beside_data(errors);
+        let message = format!("the subgraph `inventory` answered a malformed error: {reason}");
+        let expected = json!([{
+            "message": message, "path": path,
+            "extensions": { "code": code, "serviceName": "inventory" },
+        }]);
+        assert_eq!(told, expected, "{errors}");
+    }
+    for none in ["null", "[]"] {
+        assert_eq!(errors_beside_data(none), Json::Null, "{none}");
+    }
+}
+
+#[test]
+fn errors_beside_a_malformed_one_are_kept() {
+    let told = errors_beside_data(
+        r#"[{"message":"first","extensions":{"code":"A"}},7,{"message":"last"}]"#,
+    );
+    let told: Vec<[&Json; 2]> = told
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| [&error["message"], &error["extensions"]["code"]])
+        .collect();
+    assert_eq!(told.len(), 3);
+    assert_eq!(
+        told[0],
+        [&json!("first"), &json!("DOWNSTREAM_SERVICE_ERROR")]
+    );
+    assert_eq!(told[1][1], "SUBGRAPH_ERROR_MALFORMED");
+    assert_eq!(told[2][0], "last");
+    let many = format!("[{}]", ["7"; 5_000].join(","));
+    let told = errors_beside_data(&many);
+    assert!(told.as_array().unwrap().len() <= 1_001, "they are bounded");
+}
+
+#[test]
+fn traces_of_the_stack_reach_clients_only_where_that_is_configured() {
+    let text = r#"{"data":{"_entities":[{"inStock":true},{"inStock":null}]},
+        "errors":[{"message":"lost","path":["_entities",1,"inStock"],
+        "extensions":{"code":"LOST","stackTrace":["at f"],"exception":{"stacktrace":["at f"]}}}]}"#;
+    let told = answer("inventory", Fault::Answers(text), QUERY);
+    let extensions = &told["errors"][0]["extensions"];
+    assert_eq!(extensions["subgraph"], json!({ "code": "LOST" }));
+    let transport = InProcess::new();
+    let transport = Arc::new(Faulty {
+        rest: transport,
+        subgraph: "accounts",
+        fault: Fault::Answers(
+            r#"{"data":{"me":null},"errors":[{"message":"lost","extensions":{"stacktrace":["at f"]}}]}"#,
+        ),
+        is_asked: AtomicBool::new(false),
+    });
+    let mut options = GatewayOptions::default();
+    options.subgraph_stacktraces = true;
+    let gateway = Gateway::new(shop(), transport, options).unwrap();
+    let request = Request::new("{ me { name } }");
+    let response = runtime().block_on(gateway.respond(request, RequestContext::new()));
+    let told: Json = serde_json::from_slice(&response.body.to_bytes()).unwrap();
+    let extensions = &told["errors"][0]["extensions"];
+    assert_eq!(extensions["subgraph"], json!({ "stacktrace": ["at f"] }));
+}
+
 #[test]
 fn a_value_that_does_not_fit_its_type_is_null_with_an_error() {
     let text = r#"{"data":{"_entities":[{"inStock":"yes"},{"inStock":false}]}}"#;

@@ -76,6 +76,13 @@ fn sets() -> Vec<Vec<u8>> {
             }
         }
     }
+    sets.extend(crate::composed::folders().iter().map(|folder| {
+        let mut set = Vec::new();
+        for subgraph in crate::composed::subgraphs(folder) {
+            set.extend(format!("## {}\n{}", subgraph.name, subgraph.sdl).bytes());
+        }
+        set
+    }));
     sets
 }
 

@@ -140,6 +140,15 @@ fn a_compressed_answer_is_expanded() {
 }
 
 #[test]
+fn an_answer_whose_encoding_is_called_none_is_read_as_it_is() {
+    for encoding in ["none", "NONE, identity", ""] {
+        let headers = format!("content-type: application/json\r\ncontent-encoding: {encoding}\r\n");
+        let (answer, _) = exchange(Behaviour::Answers(with_headers("200 OK", &headers, DATA)));
+        assert_eq!(answer.unwrap(), DATA, "{encoding}");
+    }
+}
+
+#[test]
 fn the_body_of_a_failure_is_read_where_its_media_type_says_that_it_is_a_response() {
     let media = "application/graphql-response+json";
     let body = r#"{"errors":[{"message":"no"}]}"#;
@@ -203,8 +212,8 @@ fn each_time_out_ends_the_exchange_on_its_own() {
         Duration::from_secs(60),
     ));
     let mut idle = options();
-    // The wait for the head includes that for the connection, which has no time-out of its own here.
-    (idle.idle_timeout, idle.connect_timeout) = (short, Duration::ZERO);
+    // Whatever the time to connect is.
+    (idle.idle_timeout, idle.connect_timeout) = (short, LONG);
     let mut whole = options();
     whole.request_timeout = short;
     let none = RequestContext::new();

@@ -12,8 +12,10 @@ mod bench;
 mod bounds;
 mod brute_force;
 mod cases;
+mod composed;
 mod composition;
 mod contexts;
+mod exact_numbers;
 mod executor;
 mod fault_table;
 mod faults;
@@ -23,11 +25,13 @@ mod hints;
 mod http;
 mod inputs;
 mod interface_objects;
+mod interface_objects_alone;
 mod large_answers;
 mod monolith;
 mod observers;
 mod operations;
 mod optimality;
+mod pruning;
 mod random;
 mod random_numbers;
 #[path = "../../../object-engine/tests/random_tests/mod.rs"]
@@ -35,6 +39,8 @@ mod random_tests;
 mod representations;
 mod resolvers;
 mod satisfiability;
+mod schemas_that_harm;
+mod scripted;
 #[allow(
     dead_code,
     reason = "shared with the tests of the gateway as a process"
@@ -44,5 +50,8 @@ mod strict;
 mod subgraph_sdl;
 mod subscriptions;
 mod subscriptions_over_http;
+mod supergraph_text;
+mod unknown_entities;
+mod websockets_end;
 mod world;
 mod writing;

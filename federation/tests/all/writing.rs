@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use federation::Supergraph;
+use federation::{Supergraph, SupergraphOptions};
 
+use crate::composition::{composed, sets};
 use crate::generate::generate;
 use crate::random_numbers::Random;
 
 /// Checks that two supergraphs say the same.
-fn assert_same(one: &Supergraph, other: &Supergraph) {
+pub(super) fn assert_same(one: &Supergraph, other: &Supergraph) {
     let text = |it: &Supergraph| format!("{:?} {:?}", it.subgraphs(), it.labels());
     assert_eq!(text(one), text(other));
     assert_eq!(one.requirements(), other.requirements());
@@ -32,6 +33,8 @@ fn assert_same(one: &Supergraph, other: &Supergraph) {
             assert_eq!(left.subgraph, right.subgraph);
             assert_eq!(left.keys, right.keys);
             assert_eq!(left.possible, right.possible);
+            assert_eq!(left.is_interface_object, right.is_interface_object);
+            assert_eq!(left.interface, right.interface);
         }
         for field in left.fields.values() {
             let (left, right) = (one.field(*field), other.field(*field));
@@ -47,6 +50,24 @@ fn assert_same(one: &Supergraph, other: &Supergraph) {
     assert_eq!(one.api().to_string(), other.api().to_string());
 }
 
+/// Checks that clients see a valid schema where unreachable types are left out, and the same queries.
+fn assert_pruned(sdl: &str, whole: &Supergraph) {
+    let mut options = SupergraphOptions::default();
+    options.prune_unreachable_types = true;
+    let pruned = Supergraph::parse_with(sdl, "supergraph.graphql", &options);
+    let pruned = pruned.unwrap_or_else(|errors| panic!("{errors:#?}\n{sdl}"));
+    assert_same_types(&pruned, whole);
+    assert_eq!(pruned.to_sdl(), whole.to_sdl());
+}
+
+/// Checks that of the types that one supergraph shows clients, another one shows the same.
+fn assert_same_types(one: &Supergraph, other: &Supergraph) {
+    let others = &other.api().types;
+    for (name, ty) in &one.api().types {
+        assert_eq!(Some(ty), others.get(name), "{name}");
+    }
+}
+
 fn parse(sdl: &str) -> Supergraph {
     Supergraph::parse(sdl, "supergraph.graphql").unwrap_or_else(|e| panic!("{e:#?}\n{sdl}"))
 }
@@ -58,6 +79,7 @@ fn check(sdl: &str) -> String {
     let again = parse(&written);
     assert_same(&again, &supergraph);
     assert_eq!(again.to_sdl(), written);
+    assert_pruned(sdl, &supergraph);
     written
 }
 
@@ -70,7 +92,64 @@ fn the_supergraphs_of_all_scenarios_survive_writing() {
         check(&sdl.unwrap());
         count += 1;
     }
-    assert!(count >= 5, "{count}");
+    for folder in crate::composed::folders() {
+        let sdl = std::fs::read_to_string(folder.join("supergraph.graphql"));
+        check_composed(&sdl.unwrap(), &folder.to_string_lossy());
+        count += 1;
+    }
+    assert!(count >= 25, "{count}");
+}
+
+/// Checks what has been composed: it says everything, so writing leaves it as it is but for the version of join, which
+/// is the lowest one, and the order.
+fn check_composed(sdl: &str, what: &str) {
+    let written = check(sdl);
+    let sorted = |text: &str| {
+        let is_of_version = |line: &str| {
+            let parts = [
+                "specs.apollo.dev/join/",
+                "join__FieldValue",
+                "join__ContextArgument",
+                "join__DirectiveArguments",
+                "directive @join__field(",
+                "directive @join__directive(",
+            ];
+            parts.iter().any(|part| line.contains(part))
+        };
+        let argument = ["  name: String!", "  type: String!", "  context: String!"];
+        let lines = text.lines().filter(|line| !is_of_version(line));
+        let lines = lines.filter(|line| !line.is_empty() && !argument.contains(line));
+        let mut lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
+        lines.sort();
+        lines.join("\n")
+    };
+    // What closes the input of arguments from contexts is there only in some versions.
+    let (left, right) = (sorted(sdl), sorted(&written));
+    let braces = |text: &str| text.replace("\n}", "");
+    assert_eq!(braces(&left), braces(&right), "{what}");
+}
+
+#[test]
+fn whatever_composes_survives_writing() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/composition");
+    let folders = [root.clone(), root.join("hints")];
+    let files = folders
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let mut count = 0;
+    for file in files.map(|file| file.unwrap().path()) {
+        if file.is_dir() {
+            continue;
+        }
+        for set in sets(&std::fs::read_to_string(&file).unwrap()) {
+            if let Ok(composed) = composed(&set) {
+                let what = format!("{}, {}", file.display(), set.head);
+                check_composed(&composed.supergraph_sdl, &what);
+                count += 1;
+            }
+        }
+    }
+    assert!(count >= 150, "{count}");
 }
 
 #[test]

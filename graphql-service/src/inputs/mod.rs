@@ -7,7 +7,7 @@ mod variables;
 
 pub(crate) use literals::wrong_literals;
 pub(crate) use one_of::has_one_of;
-pub(crate) use variables::wrong_variables;
+pub(crate) use variables::{Given, wrong_variables};
 
 /// Most faults that are reported of one request.
 const MAX_FAULTS: usize = 100;

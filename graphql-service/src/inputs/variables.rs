@@ -14,6 +14,7 @@ use apollo_compiler::{ExecutableDocument, Name, Schema};
 use super::MAX_FAULTS;
 use super::one_of::{is_one_of, not_one};
 use crate::code;
+use crate::digits::{Digits, ExactValue};
 use crate::error::{GraphqlError, Location};
 use crate::suggestions::{MeantFields, nearest, operator_path, written_out};
 
@@ -23,16 +24,24 @@ const MAX_SENT: usize = 100;
 /// Longest text of a value in a message.
 const MAX_TEXT: usize = 60;
 
+/// The values that are given for variables, with their digits.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'g> {
+    pub(crate) values: &'g JsonMap,
+    pub(crate) digits: &'g Digits,
+}
+
 /// Returns what is wrong with the values of an operation's variables.
 pub(crate) fn wrong_variables(
     schema: &Schema,
     meant: &MeantFields,
     document: &ExecutableDocument,
     operation: &Operation,
-    given: &JsonMap,
+    given: Given<'_>,
 ) -> Vec<GraphqlError> {
+    let Given { values, digits } = given;
     let mut wrong = Vec::new();
-    let sent = LazyCell::new(|| undeclared(operation, given));
+    let sent = LazyCell::new(|| undeclared(operation, values));
     for variable in &operation.variables {
         let place = Location::of(variable.location(), &document.sources);
         let mut check = Check {
@@ -42,8 +51,11 @@ pub(crate) fn wrong_variables(
             wrong: &mut wrong,
         };
         let mut path = format!("${}", variable.name);
-        match given.get(variable.name.as_str()) {
-            Some(value) => check.value(&variable.ty, value, &mut path),
+        match values.get(variable.name.as_str()) {
+            Some(value) => {
+                let value = digits.member(&variable.name, value);
+                check.value(&variable.ty, value, &mut path);
+            }
             None if variable.ty.is_non_null() && variable.default_value.is_none() => {
                 let hint =
                     (!check.is_full()).then(|| nearest(&variable.name, sent.iter().copied()));
@@ -90,35 +102,36 @@ impl Check<'_> {
         self.wrong.len() >= MAX_FAULTS
     }
 
-    fn value(&mut self, ty: &ast::Type, value: &JsonValue, path: &mut String) {
+    fn value(&mut self, ty: &ast::Type, value: ExactValue<'_>, path: &mut String) {
         if self.is_full() {
             return;
         }
-        if value.is_null() {
+        if value.value().is_null() {
             if ty.is_non_null() {
                 self.report(path, format!("is null, and its type is `{ty}`"));
             }
             return;
         }
         let length = path.len();
-        match (ty.is_list(), value) {
-            (true, JsonValue::Array(items)) => {
-                for (index, item) in items.iter().enumerate() {
+        match (ty.is_list(), value.items()) {
+            (true, Some(items)) => {
+                for (index, item) in items.enumerate() {
                     let _ = write!(path, "[{index}]");
                     self.value(ty.item_type(), item, path);
                     path.truncate(length);
                 }
             }
             // One value stands for a list of it.
-            (true, item) => self.value(ty.item_type(), item, path),
-            (false, value) => self.named(ty.inner_named_type(), value, path),
+            (true, None) => self.value(ty.item_type(), value, path),
+            (false, _) => self.named(ty.inner_named_type(), value, path),
         }
     }
 
-    fn named(&mut self, name: &Name, value: &JsonValue, path: &mut String) {
+    fn named(&mut self, name: &Name, exact: ExactValue<'_>, path: &mut String) {
+        let value = exact.value();
         let hint = match self.schema.types.get(name) {
             Some(ExtendedType::InputObject(input)) => match value.as_object() {
-                Some(members) => return self.object(input, members, path),
+                Some(members) => return self.object(input, members, exact, path),
                 None => self.bare(input, value),
             },
             Some(ExtendedType::Enum(values)) => {
@@ -129,11 +142,11 @@ impl Check<'_> {
                 }
                 nearest(given, known()).map(|name| format!("\"{name}\""))
             }
-            _ if fits_scalar(name, value) => return,
+            _ if fits_scalar(name, exact) => return,
             _ => None,
         };
         let hint = hint.map(|hint| format!("; did you mean {hint}?"));
-        let (text, hint) = (shown(value), hint.unwrap_or_default());
+        let (text, hint) = (shown(exact), hint.unwrap_or_default());
         self.report(
             path,
             format!("is {text}, which is no value of `{name}`{hint}"),
@@ -163,13 +176,19 @@ impl Check<'_> {
         self.report(path, format!("is no field of `{}`{hint}", input.name));
     }
 
-    fn object(&mut self, input: &InputObjectType, members: &JsonMap, path: &mut String) {
+    fn object(
+        &mut self,
+        input: &InputObjectType,
+        members: &JsonMap,
+        exact: ExactValue<'_>,
+        path: &mut String,
+    ) {
         let length = path.len();
-        for (name, value) in members {
-            let _ = write!(path, ".{}", name.as_str());
-            match input.fields.get(name.as_str()) {
+        for (name, value) in exact.members().into_iter().flatten() {
+            let _ = write!(path, ".{name}");
+            match input.fields.get(name) {
                 Some(field) => self.value(&field.ty, value, path),
-                None => self.unknown(input, name.as_str(), path),
+                None => self.unknown(input, name, path),
             }
             path.truncate(length);
         }
@@ -191,23 +210,25 @@ impl Check<'_> {
 }
 
 /// Returns a value as a message shows it, shortened.
-fn shown(value: &JsonValue) -> String {
-    match value {
+fn shown(value: ExactValue<'_>) -> String {
+    let shortened = |text: &str| text.chars().take(MAX_TEXT).collect::<String>();
+    if let Some(number) = value.number() {
+        return shortened(&number);
+    }
+    match value.value() {
         JsonValue::Array(_) => "a list".to_owned(),
         JsonValue::Object(_) => "an object".to_owned(),
-        JsonValue::String(text) => {
-            let start: String = text.as_str().chars().take(MAX_TEXT).collect();
-            JsonValue::from(start).to_string()
-        }
+        JsonValue::String(text) => JsonValue::from(shortened(text.as_str())).to_string(),
         other => other.to_string(),
     }
 }
 
 /// Returns whether a value is one of a scalar; what custom scalars allow is for services to say.
-fn fits_scalar(name: &str, value: &JsonValue) -> bool {
+fn fits_scalar(name: &str, exact: ExactValue<'_>) -> bool {
+    let value = exact.value();
     match name {
         "Int" => value.as_i64().is_some_and(|it| i32::try_from(it).is_ok()),
-        "Float" => value.is_number(),
+        "Float" => exact.is_float(),
         "String" => value.is_string(),
         "Boolean" => value.is_boolean(),
         "ID" => value.is_string() || value.is_i64(),

@@ -6,6 +6,8 @@
 use apollo_compiler::response::serde_json_bytes::ByteString;
 use apollo_compiler::response::{JsonMap, JsonValue};
 
+use crate::memory::allocated;
+
 /// Bytes of a value itself, without what it leads to.
 const VALUE: usize = size_of::<JsonValue>();
 
@@ -78,12 +80,4 @@ fn table(members: usize) -> usize {
     };
     let index = buckets * (size_of::<usize>() + 1) + 16;
     allocated(index) + allocated(room * MEMBER)
-}
-
-/// Returns what an allocator takes for as many bytes: multiples of 16, and a few bytes of its own.
-fn allocated(bytes: usize) -> usize {
-    match bytes {
-        0 => 0,
-        bytes => (bytes + size_of::<usize>()).next_multiple_of(16).max(32),
-    }
 }

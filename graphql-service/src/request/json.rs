@@ -7,7 +7,10 @@ use std::fmt;
 use apollo_compiler::response::{JsonMap, JsonValue};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use serde_json::value::RawValue;
+
 use super::{Request, RequestError};
+use crate::digits::{Digits, digits_of, within_range};
 
 /// Bytes of text that are read in the time that a JSON value takes, its strings not counted.
 const VALUE: usize = 96;
@@ -16,27 +19,79 @@ const VALUE: usize = 96;
 pub(super) fn request(text: &[u8], limit: usize) -> Result<Request, RequestError> {
     match text.iter().find(|byte| !byte.is_ascii_whitespace()) {
         Some(b'[') => Err(RequestError::Batch),
-        _ => {
-            let left = Cell::new(Some(limit));
-            let seed = RequestSeed(Counter(&left));
-            read(serde_json::Deserializer::from_slice(text), seed)
-                .map_err(|error| refused(error, left.get(), limit))
-        }
+        _ => with_digits(text, limit),
     }
+}
+
+/// Reads a request, and once more the text of its variables where numbers in it may have lost digits.
+fn with_digits(text: &[u8], limit: usize) -> Result<Request, RequestError> {
+    let from = || serde_json::Deserializer::from_slice(text);
+    // The variables are not read by it, so their numbers may be out of range.
+    let written = || serde_json::from_slice(text).map_or(None, |it: Written<'_>| it.variables);
+    let tally = Tally::new(limit);
+    let mut request = match read(from(), RequestSeed::new(&tally)) {
+        Ok(request) if !tally.has_floats.get() => return Ok(request),
+        Ok(request) => request,
+        Err(error) => {
+            let is_out_of_range = error.is_syntax() && tally.left.get().is_some();
+            let variables = is_out_of_range.then(written).flatten();
+            let Some(variables) = variables.and_then(|it| within_range(it.get())) else {
+                return Err(tally.refused(error));
+            };
+            let tally = Tally::new(limit);
+            let json = serde_json::Deserializer::from_str(&variables);
+            let values = read(json, ObjectSeed(&tally)).map_err(|error| tally.refused(error))?;
+            let seed = RequestSeed {
+                variables: Some(&Cell::new(values)),
+                ..RequestSeed::new(&tally)
+            };
+            read(from(), seed).map_err(|error| tally.refused(error))?
+        }
+    };
+    if let Some(variables) = written() {
+        request.digits = digits_of(variables.get());
+    }
+    Ok(request)
+}
+
+/// The text of the variables of a request.
+#[derive(serde::Deserialize)]
+struct Written<'t> {
+    #[serde(borrow, default)]
+    variables: Option<&'t RawValue>,
+}
+
+/// Reads the values of variables, or null.
+pub(super) fn variables(
+    text: &str,
+    limit: usize,
+) -> Result<(Option<JsonMap>, Digits), RequestError> {
+    let tally = Tally::new(limit);
+    let first = read(serde_json::Deserializer::from_str(text), ObjectSeed(&tally));
+    let is_valid = || serde_json::from_str::<&RawValue>(text).is_ok();
+    let values = match first {
+        Err(error) if error.is_syntax() && is_valid() => match within_range(text) {
+            Some(text) => values(&text, limit)?,
+            None => return Err(tally.refused(error)),
+        },
+        Err(error) => return Err(tally.refused(error)),
+        Ok(values) if !tally.has_floats.get() => return Ok((values, Digits::default())),
+        Ok(values) => values,
+    };
+    Ok((values, digits_of(text)))
 }
 
 /// Reads an object of values, or null.
 pub(super) fn values(text: &str, limit: usize) -> Result<Option<JsonMap>, RequestError> {
-    let left = Cell::new(Some(limit));
-    let seed = ObjectSeed(Counter(&left));
-    read(serde_json::Deserializer::from_str(text), seed)
-        .map_err(|error| refused(error, left.get(), limit))
+    let tally = Tally::new(limit);
+    read(serde_json::Deserializer::from_str(text), ObjectSeed(&tally))
+        .map_err(|error| tally.refused(error))
 }
 
 /// Reads a request without a limit on its values, for those who bound what they read by its length.
 impl<'de> serde::Deserialize<'de> for Request {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        RequestSeed(Counter(&Cell::new(Some(usize::MAX)))).deserialize(from)
+        RequestSeed::new(&Tally::new(usize::MAX)).deserialize(from)
     }
 }
 
@@ -64,29 +119,43 @@ fn read<'de, T: DeserializeSeed<'de>>(
     Ok(value)
 }
 
-fn refused(error: serde_json::Error, left: Option<usize>, limit: usize) -> RequestError {
-    match left {
-        None => RequestError::TooManyValues { limit },
-        Some(_) if error.is_data() => RequestError::NotRequest(error),
-        Some(_) => RequestError::NotJson(error),
-    }
+/// What is noted of values while they are read.
+struct Tally {
+    limit: usize,
+    /// How many more values may be read; `None` once there were more.
+    left: Cell<Option<usize>>,
+    /// Whether there are numbers that are no integers of 64 bits, so that they may be written in other ways.
+    has_floats: Cell<bool>,
 }
 
-/// How many more values may be read; `None` once there were more.
-#[derive(Clone, Copy)]
-struct Counter<'c>(&'c Cell<Option<usize>>);
+impl Tally {
+    fn new(limit: usize) -> Self {
+        Tally {
+            limit,
+            left: Cell::new(Some(limit)),
+            has_floats: Cell::new(false),
+        }
+    }
 
-impl Counter<'_> {
-    fn count<E: Error>(self) -> Result<(), E> {
-        let left = self.0.get().and_then(|left| left.checked_sub(1));
-        self.0.set(left);
+    fn count<E: Error>(&self) -> Result<(), E> {
+        let left = self.left.get().and_then(|left| left.checked_sub(1));
+        self.left.set(left);
         left.map(|_| ()).ok_or_else(|| E::custom("too many values"))
+    }
+
+    fn refused(&self, error: serde_json::Error) -> RequestError {
+        let limit = self.limit;
+        match self.left.get() {
+            None => RequestError::TooManyValues { limit },
+            Some(_) if error.is_data() => RequestError::NotRequest(error),
+            Some(_) => RequestError::NotJson(error),
+        }
     }
 }
 
 /// Reads any value.
 #[derive(Clone, Copy)]
-struct ValueSeed<'c>(Counter<'c>);
+struct ValueSeed<'c>(&'c Tally);
 
 impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
     type Value = JsonValue;
@@ -117,6 +186,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<JsonValue, E> {
+        self.0.has_floats.set(true);
         Ok(value.into())
     }
 
@@ -158,7 +228,7 @@ fn object<'de, A: MapAccess<'de>>(
 }
 
 /// Reads an object of values, or null.
-struct ObjectSeed<'c>(Counter<'c>);
+struct ObjectSeed<'c>(&'c Tally);
 
 impl<'de> DeserializeSeed<'de> for ObjectSeed<'_> {
     type Value = Option<JsonMap>;
@@ -193,7 +263,20 @@ impl<'de> Visitor<'de> for ObjectSeed<'_> {
 }
 
 /// Reads a request.
-struct RequestSeed<'c>(Counter<'c>);
+struct RequestSeed<'c> {
+    tally: &'c Tally,
+    /// What is taken for the variables instead of what is written.
+    variables: Option<&'c Cell<Option<JsonMap>>>,
+}
+
+impl<'c> RequestSeed<'c> {
+    fn new(tally: &'c Tally) -> Self {
+        RequestSeed {
+            tally,
+            variables: None,
+        }
+    }
+}
 
 impl<'de> DeserializeSeed<'de> for RequestSeed<'_> {
     type Value = Request;
@@ -224,9 +307,18 @@ impl<'de> Visitor<'de> for RequestSeed<'_> {
                 Some(QUERY) => request.query = members.next_value()?,
                 Some(OPERATION_NAME) => request.operation_name = members.next_value()?,
                 Some(VARIABLES) => {
-                    request.variables = members.next_value_seed(ObjectSeed(self.0))?;
+                    let seed = ObjectSeed(self.tally);
+                    request.variables = match self.variables {
+                        None => members.next_value_seed(seed)?,
+                        Some(values) => {
+                            members.next_value::<IgnoredAny>()?;
+                            values.take()
+                        }
+                    };
                 }
-                Some(_) => request.extensions = members.next_value_seed(ObjectSeed(self.0))?,
+                Some(_) => {
+                    request.extensions = members.next_value_seed(ObjectSeed(self.tally))?;
+                }
                 None => {
                     members.next_value::<IgnoredAny>()?;
                 }

@@ -18,6 +18,7 @@ pub use overdue::Overdue;
 use tokio_util::sync::CancellationToken;
 
 use crate::caller::Caller;
+use crate::digits::{Digits, ExactValue};
 use crate::limits::Limits;
 use crate::memory::MemoryAccount;
 
@@ -31,6 +32,9 @@ pub struct Request {
     pub operation_name: Option<String>,
     /// Values of the variables.
     pub variables: Option<JsonMap>,
+    /// The digits of numbers among the values of variables that these do not hold as they are written. A value that has
+    /// taken the place of another must not have its digits.
+    pub digits: Digits,
     /// Protocol extensions; unknown members are ignored, as the specification asks.
     pub extensions: Option<JsonMap>,
 }
@@ -57,19 +61,53 @@ impl Request {
     /// # Ok::<(), graphql_service::RequestError>(())
     /// ```
     ///
+    /// Numbers among the values of variables keep all their digits; see [`Request::digits`]. Reading a request as a value
+    /// of serde does not keep those that 64 bits cannot hold.
+    ///
     /// # Errors
     /// When the text is no such object, or has more values than the limit allows.
     pub fn from_json(text: &[u8], limits: &Limits) -> Result<Self, RequestError> {
         json::request(text, limits.variable_values)
     }
 
-    /// Reads values of variables, or protocol extensions, from the JSON text of an object; null is
-    /// as if there were none.
+    /// Reads the values of the variables, with all digits, from the JSON text of an object; null is as if there were
+    /// none.
+    ///
+    /// ```
+    /// use graphql_service::{Limits, Request};
+    ///
+    /// let request = Request::new("query($mass: Decimal) { planets(mass: $mass) { name } }");
+    /// let request = request.with_variables_from_json(r#"{"mass": 1.50}"#, &Limits::default())?;
+    /// let mass = request.variable("mass").unwrap();
+    /// assert_eq!(mass.number().unwrap(), "1.50");
+    /// # Ok::<(), graphql_service::RequestError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the text is no such object, or has more values than the limit allows.
+    pub fn with_variables_from_json(
+        mut self,
+        text: &str,
+        limits: &Limits,
+    ) -> Result<Self, RequestError> {
+        (self.variables, self.digits) = json::variables(text, limits.variable_values)?;
+        Ok(self)
+    }
+
+    /// Reads protocol extensions, or other values that are no variables, from the JSON text of an object; null is as if
+    /// there were none.
     ///
     /// # Errors
     /// When the text is no such object, or has more values than the limit allows.
     pub fn values_from_json(text: &str, limits: &Limits) -> Result<Option<JsonMap>, RequestError> {
         json::values(text, limits.variable_values)
+    }
+
+    /// Returns the value of a variable, with the digits of its numbers.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<ExactValue<'_>> {
+        let value = self.variables.as_ref()?.get(name)?;
+        Some(self.digits.member(name, value))
     }
 
     /// Returns about how many bytes the request takes while it is answered: its text, the values of variables as
@@ -81,7 +119,7 @@ impl Request {
         let read = maps.map(|map| of_members(map, Counted::Read));
         let coerced = self.variables.iter();
         let coerced = coerced.map(|map| of_members(map, Counted::Copy));
-        self.query.len() + read.chain(coerced).sum::<usize>()
+        self.query.len() + self.digits.footprint() + read.chain(coerced).sum::<usize>()
     }
 
     /// Returns what it costs to read the request, as bytes of text, for those who decide where that is done.
@@ -120,6 +158,7 @@ impl Request {
     #[must_use]
     pub fn with_variables(mut self, variables: serde_json::Map<String, serde_json::Value>) -> Self {
         self.variables = Some(map_of(variables));
+        self.digits = Digits::default();
         self
     }
 

@@ -51,6 +51,9 @@ fn variables_are_counted_at_the_size_that_they_have() {
         ("any", r#""abc""#),
         ("any", "[[]]"),
         ("any", "12345"),
+        ("any", "1.50"),
+        ("any", "123456789012345678901234567890.123456789"),
+        ("any", r#"[1e400,{"a":1e400}]"#),
         ("any", r#"{"a":1,"b":2,"c":3,"d":4}"#),
     ] {
         let body = body(variable, item);

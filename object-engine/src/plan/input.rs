@@ -2,8 +2,10 @@
 
 use std::cell::Cell;
 
-use apollo_compiler::response::{JsonMap, JsonValue};
+use apollo_compiler::response::JsonValue;
 use apollo_compiler::{Node, ast};
+use graphql_service::ExactValue;
+use graphql_service::document::Prepared;
 use graphql_service::error::{GraphqlError, Location};
 use soml_core::lang::LangSpec;
 
@@ -12,21 +14,21 @@ use crate::limits::EngineLimits;
 
 /// The variables of a request. They notice whether planning reads any.
 pub(crate) struct Variables<'a> {
-    values: &'a JsonMap,
+    prepared: &'a Prepared,
     are_read: Cell<bool>,
 }
 
 impl<'a> Variables<'a> {
-    pub(crate) fn new(values: &'a JsonMap) -> Self {
+    pub(crate) fn new(prepared: &'a Prepared) -> Self {
         Variables {
-            values,
+            prepared,
             are_read: Cell::new(false),
         }
     }
 
-    fn get(&self, name: &str) -> Option<&'a JsonValue> {
+    fn get(&self, name: &str) -> Option<ExactValue<'a>> {
         self.are_read.set(true);
-        self.values.get(name)
+        self.prepared.variable(name)
     }
 
     /// Returns whether a variable has a value, be it null.
@@ -89,18 +91,21 @@ impl Input {
         })
     }
 
-    fn from_json(value: &JsonValue) -> Input {
-        match value {
+    fn from_json(exact: ExactValue<'_>) -> Input {
+        match exact.value() {
             JsonValue::Null => Input::Null,
             JsonValue::Bool(b) => Input::Boolean(*b),
-            JsonValue::Number(n) => Input::Number(n.to_string()),
+            JsonValue::Number(_) => Input::Number(exact.number().unwrap_or_default().into_owned()),
             JsonValue::String(s) => Input::String(s.as_str().to_owned()),
-            JsonValue::Array(items) => Input::List(items.iter().map(Input::from_json).collect()),
-            JsonValue::Object(map) => Input::Object(
-                map.iter()
-                    .map(|(k, v)| (k.as_str().to_owned(), Input::from_json(v)))
-                    .collect(),
-            ),
+            JsonValue::Array(_) => {
+                let items = exact.items().into_iter().flatten();
+                Input::List(items.map(Input::from_json).collect())
+            }
+            JsonValue::Object(_) => {
+                let members = exact.members().into_iter().flatten();
+                let members = members.map(|(k, v)| (k.to_owned(), Input::from_json(v)));
+                Input::Object(members.collect())
+            }
         }
     }
 
@@ -162,4 +167,49 @@ pub(crate) fn lang_spec(text: &str, limits: &EngineLimits) -> Result<LangSpec, G
         let message = format!("`{text}` is not a language specification: {error}");
         GraphqlError::new(code::LANG_SPEC_INVALID, message)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use apollo_compiler::{Schema, executable::Selection};
+    use graphql_service::{Documents, Limits, Request, RequestContext};
+
+    use super::*;
+
+    #[test]
+    fn a_number_in_a_variable_keeps_the_digits_of_a_literal() {
+        let sdl =
+            "scalar Decimal input In { x: [Decimal] } type Query { a(in: In, x: Decimal): Int }";
+        let schema = Schema::parse_and_validate(sdl, "schema.graphql").unwrap();
+        let documents = Documents::new(&schema, Limits::default(), 1 << 16);
+        let inputs = |query: &str, variables: &str| {
+            let request =
+                Request::new(query).with_variables_from_json(variables, documents.limits());
+            let request = request.unwrap();
+            let prepared = documents.read(&request, &RequestContext::new()).unwrap();
+            let variables = Variables::new(&prepared);
+            let Selection::Field(field) = &prepared.operation.selection_set.selections[0] else {
+                panic!("a field");
+            };
+            let arguments = field.arguments.iter();
+            let inputs = arguments.map(|it| Input::from_ast(&it.value, &variables).unwrap());
+            inputs.collect::<Vec<Input>>()
+        };
+        for number in [
+            "12345678901234567890123.4567890123",
+            "1e400",
+            "1.50",
+            "-7",
+            "0.5",
+        ] {
+            let literal = inputs(
+                &format!("{{ a(in: {{x: [{number}]}}, x: {number}) }}"),
+                "{}",
+            );
+            let variables = format!(r#"{{"in": {{"x": [{number}]}}, "x": {number}}}"#);
+            let query = "query ($in: In, $x: Decimal) { a(in: $in, x: $x) }";
+            assert_eq!(inputs(query, &variables), literal);
+            assert_eq!(literal[1], Input::Number(number.to_owned()));
+        }
+    }
 }

@@ -444,7 +444,7 @@ impl Job {
     fn plan(&self, prepared: &Prepared) -> Result<Planned, GraphqlError> {
         let shared = &self.shared;
         let access = access_of(&shared.rights, &self.context);
-        let variables = Variables::new(&prepared.variables);
+        let variables = Variables::new(prepared);
         let input = PlanInput {
             api: &shared.api,
             access: access.as_ref(),

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use graphql_service::Request;
+use graphql_service::{Limits, Request, RequestError};
 
 use super::CliError;
 use super::input::Input;
@@ -57,18 +57,22 @@ impl Operation {
                 return Err(CliError::Usage(message.to_owned()));
             }
         };
-        let variables = match &self.variables {
-            Some(variables) => {
-                let parsed = serde_json::from_str(&argument(variables)?);
-                Some(parsed.map_err(|error| {
-                    CliError::Usage(format!("the variables are not a JSON object: {error}"))
-                })?)
-            }
-            None => None,
-        };
         let mut request = Request::new(query);
         request.operation_name = self.operation.clone();
-        request.variables = variables;
+        if let Some(variables) = &self.variables {
+            // They are the user's own.
+            let limits = Limits::default().variable_values(usize::MAX);
+            let read = request.with_variables_from_json(&argument(variables)?, &limits);
+            request = read.map_err(|error| {
+                let reason = match &error {
+                    RequestError::NotJson(error) | RequestError::NotRequest(error) => {
+                        error.to_string()
+                    }
+                    error => error.to_string(),
+                };
+                CliError::Usage(format!("the variables are not a JSON object: {reason}"))
+            })?;
+        }
         Ok(request)
     }
 }

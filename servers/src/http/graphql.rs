@@ -299,7 +299,10 @@ async fn get(
     let mut request = Request::new(parameters.query.unwrap_or_default());
     request.operation_name = parameters.operation_name.filter(|name| !name.is_empty());
     let limits = &endpoint.bounds.limits;
-    request.variables = json_parameter("variables", parameters.variables, limits)?;
+    if let Some(text) = parameters.variables.filter(|text| !text.is_empty()) {
+        let read = request.with_variables_from_json(&text, limits);
+        request = read.map_err(|error| wrong_parameter("variables", error))?;
+    }
     request.extensions = json_parameter("extensions", parameters.extensions, limits)?;
     if request.query.is_empty() && !request.names_query() {
         return Err(malformed("the parameter `query` is missing"));
@@ -533,12 +536,18 @@ fn json_parameter(
 ) -> Result<Option<JsonMap>, HttpError> {
     match text.as_deref() {
         None | Some("") => Ok(None),
-        Some(text) => Request::values_from_json(text, limits).map_err(|error| match error {
-            RequestError::NotJson(error) | RequestError::NotRequest(error) => malformed(format!(
-                "the parameter `{name}` is not a JSON object: {error}"
-            )),
-            error => not_a_request(error),
-        }),
+        Some(text) => {
+            Request::values_from_json(text, limits).map_err(|error| wrong_parameter(name, error))
+        }
+    }
+}
+
+fn wrong_parameter(name: &str, error: RequestError) -> HttpError {
+    match error {
+        RequestError::NotJson(error) | RequestError::NotRequest(error) => malformed(format!(
+            "the parameter `{name}` is not a JSON object: {error}"
+        )),
+        error => not_a_request(error),
     }
 }
 

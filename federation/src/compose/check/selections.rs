@@ -298,8 +298,9 @@ fn check_external(
     let coordinate = format!("{}.{}", ty.name(), field.name);
     let marker = field.directives.get("federation__external");
     let span = marker.map_or(field.name.location(), |marker| marker.location());
+    let is_external = checked.facts.is_external(ty.name(), &field.name);
     if ty.is_interface() {
-        if marker.is_some() {
+        if marker.is_some() && is_external {
             let message =
                 format!("`@external` on `{coordinate}`: fields of interfaces cannot have it");
             checked.report(
@@ -312,7 +313,7 @@ fn check_external(
         }
         return;
     }
-    if !checked.facts.is_external(ty.name(), &field.name) {
+    if !is_external {
         return;
     }
     if field.directives.has("federation__provides") {

@@ -168,7 +168,7 @@ impl<'m> Merge<'m> {
         for (at, ty) in sources {
             let subgraph = &self.subgraphs[*at];
             let is_object = ty.directives().has("federation__interfaceObject");
-            let is_extended = subgraph.extended.contains(ty.name()) && !is_root(ty.name());
+            let is_type = !is_root(ty.name());
             let begin = || DirectiveBuilder::of_graph(name!("join__type"), &subgraph.graph);
             let end = |join: DirectiveBuilder| {
                 join.flag(name!("isInterfaceObject"), is_object).component()
@@ -177,7 +177,7 @@ impl<'m> Merge<'m> {
             for key in keys {
                 let join = begin()
                     .with(name!("key"), key.fields.as_str())
-                    .flag(name!("extension"), is_extended);
+                    .flag(name!("extension"), key.is_of_extension && is_type);
                 let join = match key.is_resolvable {
                     true => join,
                     false => join.with(name!("resolvable"), Value::Boolean(false)),

@@ -8,7 +8,7 @@ mod visit;
 
 use std::collections::HashSet;
 
-use apollo_compiler::ast::Document;
+use apollo_compiler::ast::{Definition, Document};
 use apollo_compiler::parser::{SourceMap, SourceSpan};
 use apollo_compiler::schema::ExtendedType;
 use apollo_compiler::validation::DiagnosticList;
@@ -35,9 +35,9 @@ pub(super) struct Subgraph {
     pub(super) applied: HashSet<&'static str>,
     /// Its types. Directives of federation have the names `federation__…`, root types the usual ones.
     pub(super) schema: Schema,
-    /// Types that it extends without defining them, in GraphQL or by `@extends`.
+    /// Types that it extends without defining any of their fields, or has marked with `@extends`.
     pub(super) extended: HashSet<Name>,
-    /// Those of them that it does not define in GraphQL either.
+    /// Those of them that it does not define at all.
     pub(super) undefined: HashSet<Name>,
 }
 
@@ -134,7 +134,8 @@ pub(super) fn read(
         // Libraries print `@extends` for languages without extensions.
         undefined.extend(marked.iter().cloned());
     }
-    let extended = undefined.iter().cloned().chain(marked).collect();
+    let extended = undefined.iter().cloned().chain(marked);
+    let extended = extended.chain(without_fields(&rewritten)).collect();
     Some(Subgraph {
         name: source.name.clone(),
         url: source.url.clone(),
@@ -181,6 +182,24 @@ fn undefined(document: &Document, schema: &Schema) -> HashSet<Name> {
     let types = schema.types.values().filter(|ty| is_own(ty));
     let undefined = types.filter(|ty| !defined.contains(ty.name()));
     undefined.map(|ty| ty.name().clone()).collect()
+}
+
+/// Returns the objects and interfaces that are defined without a field, so that all of their fields are in extensions.
+///
+/// Libraries print such a definition beside an extension of federation 1, for tools that know no extensions without a
+/// definition. It does not make the fields the subgraph's own, and is a definition all the same: nobody else has to
+/// define the type.
+fn without_fields(document: &Document) -> impl Iterator<Item = Name> {
+    let empty = document.definitions.iter().filter_map(|it| match it {
+        Definition::ObjectTypeDefinition(object) => {
+            object.fields.is_empty().then_some(&object.name)
+        }
+        Definition::InterfaceTypeDefinition(interface) => {
+            interface.fields.is_empty().then_some(&interface.name)
+        }
+        _ => None,
+    });
+    empty.cloned()
 }
 
 /// Returns whether a type is the subgraph's own, and not there in every subgraph.

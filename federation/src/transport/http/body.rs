@@ -44,17 +44,26 @@ pub(super) async fn read(
     }
 }
 
-/// Returns whether a body is compressed with gzip.
-fn is_gzip(headers: &HeaderMap) -> Result<bool, TransportError> {
-    let mut codings = headers.get_all(CONTENT_ENCODING).iter();
-    let Some(first) = codings.next() else {
-        return Ok(false);
-    };
-    match (first.to_str(), codings.next()) {
-        (Ok(coding), None) if coding.eq_ignore_ascii_case("gzip") => Ok(true),
-        (Ok(coding), None) if coding.eq_ignore_ascii_case("identity") => Ok(false),
-        _ => Err(TransportError::Encoding),
+/// Returns whether a body is compressed with gzip, which only may be applied once.
+///
+/// `identity` and `none` say that nothing is applied. The second is no coding of HTTP, but some libraries send it with
+/// streams of events, to keep proxies from compressing them.
+///
+/// # Errors
+/// When another coding is applied.
+pub(super) fn is_gzip(headers: &HeaderMap) -> Result<bool, TransportError> {
+    let mut is_gzip = false;
+    for value in headers.get_all(CONTENT_ENCODING) {
+        let value = value.to_str().map_err(|_| TransportError::Encoding)?;
+        for coding in value.split(',').map(str::trim) {
+            match coding.to_ascii_lowercase().as_str() {
+                "" | "identity" | "none" => {}
+                "gzip" | "x-gzip" if !is_gzip => is_gzip = true,
+                _ => return Err(TransportError::Encoding),
+            }
+        }
     }
+    Ok(is_gzip)
 }
 
 /// Where a body goes.
@@ -164,6 +173,29 @@ mod tests {
             sink.write(piece)?;
         }
         sink.finish()
+    }
+
+    #[test]
+    fn what_says_that_nothing_is_applied_is_no_coding() {
+        let of = |values: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(CONTENT_ENCODING, value.parse().unwrap());
+            }
+            is_gzip(&headers).ok()
+        };
+        for plain in ["none", "None", "identity", "IDENTITY, none", "", " , none,"] {
+            assert_eq!(of(&[plain]), Some(false), "{plain}");
+        }
+        for gzip in ["gzip", "GZip", "x-gzip", "gzip, identity", "none,gzip"] {
+            assert_eq!(of(&[gzip]), Some(true), "{gzip}");
+        }
+        assert_eq!(of(&[]), Some(false));
+        assert_eq!(of(&["identity", "gzip"]), Some(true));
+        for refused in ["br", "gzip, br", "gzip, gzip", "none; q=1", "deflate"] {
+            assert_eq!(of(&[refused]), None, "{refused}");
+        }
+        assert_eq!(of(&["gzip", "gzip"]), None);
     }
 
     #[test]

@@ -218,14 +218,13 @@ fn builder(tls: &ClientConfig, options: &HttpOptions) -> ClientBuilder {
     }
 }
 
-/// Sends a request, and waits for the head of the answer.
+/// Sends a request, and waits for the head of the answer. The wait to connect is a part of that, and has a time-out of
+/// its own, too.
 async fn answered(
     request: RequestBuilder,
     options: &HttpOptions,
 ) -> Result<Response, TransportError> {
-    // The wait to connect has a time-out of its own; what follows it is silence.
     let silence = bound(options.idle_timeout);
-    let silence = silence.map(|time| time + options.connect_timeout);
     let answer = within(silence, Phase::Silence, request.send()).await?;
     answer.map_err(|error| failed(error, TransportError::Connection))
 }

@@ -12,7 +12,8 @@ use super::events::SubscriptionSource;
 pub struct HttpOptions {
     /// Maximum time to connect, with TLS.
     pub connect_timeout: Duration,
-    /// Maximum time without a byte from a subgraph, once connected.
+    /// Maximum time without a byte from a subgraph, the wait to connect and the wait for the head of an answer included.
+    /// Between the events of a subscription there is no such time; see [`ping_interval`](Self::ping_interval).
     pub idle_timeout: Duration,
     /// Maximum time of one exchange, the wait for its turn included. The deadline of a request holds beside it.
     pub request_timeout: Duration,

@@ -51,10 +51,11 @@ impl<'s> Search<'s> {
                 vec![state]
             }
             Some(Task::Below(node)) if self.needs_types(&state, node) => {
+                let untold = self.untold(&state, node);
                 state
                     .tasks
                     .extend([Task::Below(node), Task::Types(node, None)]);
-                vec![state]
+                untold.into_iter().chain([state]).collect()
             }
             Some(Task::Below(node)) => {
                 for class in state.nodes[node].classes.clone() {
@@ -336,6 +337,9 @@ impl<'s> Search<'s> {
         let Some(join) = self.graph.resolves(subgraph, field) else {
             return false;
         };
+        if state.untold.contains(&position) && self.graph.untyped(join).is_none() {
+            return false;
+        }
         let possible = self.graph.possible(join);
         let is_same = state.groups.iter().all(|group| {
             let other = self.supergraph.field(field).join(group.subgraph);

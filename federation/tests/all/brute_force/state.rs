@@ -93,6 +93,8 @@ pub(super) struct State {
     pub(super) tasks: Vec<Task>,
     /// The groups that tell the types of the values of fields.
     pub(super) typed: BTreeMap<usize, usize>,
+    /// The fields whose values have types that stay unknown: clients ask the same of all of them.
+    pub(super) untold: BTreeSet<usize>,
     barrier: BTreeSet<usize>,
 }
 

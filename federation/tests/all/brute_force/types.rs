@@ -3,7 +3,7 @@
 use federation::supergraph::{Key, Selected, SubgraphId, TypeId};
 
 use super::search::Search;
-use super::state::{Entry, State};
+use super::state::{Class, Entry, State};
 
 impl<'s> Search<'s> {
     /// Returns the interface that the objects of a class are known by, where nobody tells their types.
@@ -30,6 +30,23 @@ impl<'s> Search<'s> {
             .first()
             .is_some_and(|class| self.untyped(state, *class).is_some())
             && (classes.len() > 1 || classes.iter().any(asks))
+    }
+
+    /// Returns what becomes of a state where the types of the values of a field stay unknown, if they can: clients ask
+    /// the same of all of them, so what is fetched for the first class is so for all.
+    pub(super) fn untold(&self, state: &State, node: usize) -> Option<State> {
+        let (first, others) = state.nodes[node].classes.split_first()?;
+        let is_same = |other: &usize| {
+            let (one, other) = (&state.classes[*first], &state.classes[*other]);
+            asks_the_same(state, one, other)
+        };
+        if state.classes[*first].asks_type || !others.iter().all(is_same) {
+            return None;
+        }
+        let mut untold = state.clone();
+        untold.untold.insert(node);
+        untold.push(&state.classes[*first].asked);
+        Some(untold)
     }
 
     /// Returns what becomes of a state in each way to tell the types of the values of a field.
@@ -62,6 +79,9 @@ impl<'s> Search<'s> {
     }
 
     fn tell(&self, state: &State, node: usize, interface: TypeId) -> Vec<(State, usize)> {
+        if state.untold.contains(&node) {
+            return Vec::new();
+        }
         let joins = self.supergraph.ty(interface).joins.iter();
         let joins = joins.filter(|join| !join.is_interface_object);
         let keys = joins.flat_map(|join| {
@@ -111,7 +131,9 @@ impl<'s> Search<'s> {
         }
         let interface = self.graph.interface(ty, subgraph);
         let position = state.classes[class].position;
-        let is_one = position.is_some_and(|node| state.nodes[node].classes.len() == 1);
+        let is_one = position.is_some_and(|node| {
+            state.nodes[node].classes.len() == 1 || state.untold.contains(&node)
+        });
         let untyped = self.untyped(state, class);
         let untyped = untyped.filter(|_| !(is_one && interface.is_some()));
         let mut found = Vec::new();
@@ -123,6 +145,7 @@ impl<'s> Search<'s> {
             let known = self.supergraph.ty(untyped).join(subgraph);
             let mut keys = known.into_iter().flat_map(|join| &join.keys);
             if interface.is_none()
+                && !state.untold.contains(&position)
                 && keys.any(|known| known.is_resolvable && known.fields == key.fields)
             {
                 found.extend(self.whole(state, position, subgraph, key));
@@ -145,7 +168,8 @@ impl<'s> Search<'s> {
             let mut state = state.clone();
             let types = self.types_of(&state, class).into_iter();
             let entry = Entry::Entities(class);
-            let group = state.begin(subgraph, entry, vec![class], types.chain(before));
+            let begins = self.begins(&state, class, subgraph);
+            let group = state.begin(subgraph, entry, begins, types.chain(before));
             let can = self.give(&mut state, class, &key.fields, group);
             can.then_some((state, group))
         };
@@ -161,6 +185,15 @@ impl<'s> Search<'s> {
         let groups = 0..state.groups.len();
         let present = groups.filter(|group| self.is_present(state, *group, class));
         present.filter_map(|group| begin(Some(group))).collect()
+    }
+
+    /// Returns the classes whose objects are asked for as entities of a class.
+    fn begins(&self, state: &State, class: usize, subgraph: SubgraphId) -> Vec<usize> {
+        let ty = state.classes[class].types[0];
+        let position = state.classes[class].position;
+        let untold = position.filter(|node| state.untold.contains(node));
+        let untold = untold.filter(|_| self.graph.interface(ty, subgraph).is_some());
+        untold.map_or_else(|| vec![class], |node| state.nodes[node].classes.clone())
     }
 
     /// Returns the groups that tell the types of the objects of a class, and of those above.
@@ -214,19 +247,23 @@ fn asks_alike(state: &State, one: usize, other: usize) -> bool {
     let (a, b) = (&state.nodes[one], &state.nodes[other]);
     let same = |(a, b): (&usize, &usize)| {
         let (a, b) = (&state.classes[*a], &state.classes[*b]);
-        a.types == b.types
-            && a.keys.len() == b.keys.len()
-            && a.keys.iter().zip(&b.keys).all(|(a, b)| {
-                a.0 == b.0
-                    && match (a.1, b.1) {
-                        (Some(a), Some(b)) => asks_alike(state, a, b),
-                        (a, b) => a == b,
-                    }
-            })
+        a.types == b.types && asks_the_same(state, a, b)
     };
     one == other
         || (a.key == b.key
             && a.arguments == b.arguments
             && a.classes.len() == b.classes.len()
             && a.classes.iter().zip(&b.classes).all(same))
+}
+
+/// Returns whether clients ask the same of the objects of two classes.
+fn asks_the_same(state: &State, a: &Class, b: &Class) -> bool {
+    a.keys.len() == b.keys.len()
+        && a.keys.iter().zip(&b.keys).all(|(a, b)| {
+            a.0 == b.0
+                && match (a.1, b.1) {
+                    (Some(a), Some(b)) => asks_alike(state, a, b),
+                    (a, b) => a == b,
+                }
+        })
 }

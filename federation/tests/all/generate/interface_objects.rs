@@ -25,12 +25,18 @@ impl Generator<'_> {
         }
         self.features.insert("interface objects");
         let (mut known, mut objects) = (vec![0], vec![1]);
+        // The subgraphs that know one of the types, and not the interface.
+        let mut others = Vec::new();
         for index in 2..self.graphs {
-            match self.random.below(3) {
+            match self.random.below(4) {
                 0 => known.push(index),
                 1 => objects.push(index),
+                2 => others.push(index),
                 _ => {}
             }
+        }
+        if !others.is_empty() {
+            self.features.insert("interface objects of unlike types");
         }
         let field = |name: &str, ty: &str, graphs: &[usize]| FieldText {
             name: name.to_owned(),
@@ -42,14 +48,26 @@ impl Generator<'_> {
         let mut types = Vec::new();
         for number in 0..2 {
             types.push(self.entities.len());
+            let mut graphs = known.clone();
+            if number == 1 {
+                graphs.extend(&others);
+                graphs.sort_unstable();
+            }
             let keys: BTreeMap<usize, Vec<&'static str>> =
-                known.iter().map(|index| (*index, vec!["id"])).collect();
+                graphs.iter().map(|index| (*index, vec!["id"])).collect();
+            let titled = match self.random.percent(50) {
+                true => &graphs,
+                false => &known,
+            };
             self.entities.push(Entity {
                 name: format!("{NAME}{number}"),
-                graphs: known.clone(),
+                fields: vec![
+                    field("id", "ID!", &graphs),
+                    field("title", "String", titled),
+                ],
+                graphs,
                 satellite: None,
                 keys,
-                fields: vec![field("id", "ID!", &known), field("title", "String", &known)],
                 interfaces: vec![(NAME.to_owned(), known.clone())],
             });
         }
@@ -88,7 +106,16 @@ impl Generator<'_> {
                     false => format!("{name}: {ty}"),
                 };
                 let _ = writeln!(fields, "  {signature} {}", on(*index));
-                self.lend(item, &name, signature);
+                self.lend(item, &name, signature, &[]);
+            }
+            if self.random.percent(40) {
+                self.features.insert("interface objects that share");
+                let name = format!("shared{index}");
+                let signature = format!("{name}: String");
+                let places = item.known.iter().chain([index]).map(|index| on(*index));
+                let places: Vec<String> = places.collect();
+                let _ = writeln!(fields, "  {signature} {}", places.join(" "));
+                self.lend(item, &name, signature, &item.known);
             }
             if self.random.percent(40) {
                 self.features.insert("interface objects that require");
@@ -100,7 +127,7 @@ impl Generator<'_> {
                     "  {signature} @join__field(graph: {place}, {requires})"
                 );
                 title.push(format!("@join__field(graph: {place}, external: true)"));
-                self.lend(item, &name, signature);
+                self.lend(item, &name, signature, &[]);
             }
             if self.random.percent(70) {
                 let ty = *self.random.pick(&["Item", "[Item]", "[Item!]!"]);
@@ -112,12 +139,17 @@ impl Generator<'_> {
         let _ = writeln!(self.rest, "interface {NAME}{joins} {{\n{fields}}}");
     }
 
-    fn lend(&mut self, item: &InterfaceObject, name: &str, signature: String) {
+    /// Adds a field of the interface to the implementing types, which some subgraphs resolve too.
+    fn lend(&mut self, item: &InterfaceObject, name: &str, signature: String, own: &[usize]) {
+        let directives: Vec<String> = match own {
+            [] => vec!["@join__field".to_owned()],
+            own => own.iter().map(|index| on(*index)).collect(),
+        };
         for place in &item.types {
             self.entities[*place].fields.push(FieldText {
                 name: name.to_owned(),
                 signature: signature.clone(),
-                directives: vec!["@join__field".to_owned()],
+                directives: directives.clone(),
                 owner: None,
                 objects: None,
             });

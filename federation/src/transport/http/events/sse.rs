@@ -4,14 +4,14 @@ use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream;
 use graphql_service::RequestContext;
-use reqwest::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue,
-};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Response, StatusCode, Url};
+use serde_json::value::RawValue;
 
 use super::super::super::{
     Allowances, SubgraphEvent, SubgraphEvents, SubgraphSubscription, TransportError,
 };
+use super::super::body::is_gzip;
 use super::super::options::{HttpOptions, bound};
 use super::super::{answered, failed, headers, media};
 use super::parser::{EventParser, ServerSentEvent};
@@ -48,8 +48,7 @@ pub(super) async fn subscribe(
     if response.status() != StatusCode::OK {
         return Err(TransportError::Status(response.status().as_u16()));
     }
-    let encoding = response.headers().get(CONTENT_ENCODING);
-    if encoding.is_some_and(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity")) {
+    if is_gzip(response.headers())? {
         return Err(TransportError::Encoding);
     }
     let events = Events {
@@ -71,13 +70,19 @@ fn is_event_stream(headers: &HeaderMap) -> bool {
     media_type.is_some_and(|it| it.trim().eq_ignore_ascii_case("text/event-stream"))
 }
 
-/// Tells whether a body is a GraphQL response with errors.
+/// Returns whether a body is a GraphQL response with errors, be they malformed.
 fn has_errors(body: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
-    struct Refused {
-        errors: Vec<serde::de::IgnoredAny>,
+    struct Refused<'b> {
+        #[serde(borrow, default)]
+        errors: Option<&'b RawValue>,
     }
-    serde_json::from_slice(body).is_ok_and(|it: Refused| !it.errors.is_empty())
+    let errors = serde_json::from_slice(body).map(|it: Refused<'_>| it.errors);
+    let is_empty = |errors: &RawValue| {
+        let items = errors.get().strip_prefix('[');
+        items.is_some_and(|items| items.trim_start().starts_with(']'))
+    };
+    errors.is_ok_and(|errors| errors.is_some_and(|errors| !is_empty(errors)))
 }
 
 /// The events of a response.

@@ -61,16 +61,20 @@ pub(super) async fn subscribe(
         pings: pings(options.ping_interval),
         is_answered: true,
         is_over: false,
+        is_closed: false,
         allowances,
     };
-    session.send(init(context)).await?;
     let wait = bound(options.idle_timeout);
-    within(wait, Phase::Acknowledging, session.acknowledged()).await??;
+    let acknowledged = async {
+        session.send(init(context)).await?;
+        session.acknowledged().await
+    };
+    within(wait, Phase::Acknowledging, acknowledged).await??;
     let mut text = format!("{{\"id\":\"{ID}\",\"type\":\"subscribe\",\"payload\":").into_bytes();
     text.extend_from_slice(&body);
     text.push(b'}');
     let text = String::from_utf8(text).map_err(|error| TransportError::Broken(Box::new(error)))?;
-    session.send(Frame::text(text)).await?;
+    within(wait, Phase::Silence, session.send(Frame::text(text))).await??;
     let next = |mut session: Session| async move {
         let event = session.event().await;
         // Nothing is left to be completed after a failure.
@@ -191,6 +195,8 @@ struct Session {
     is_answered: bool,
     /// Whether the subgraph has ended the subscription.
     is_over: bool,
+    /// Whether the subgraph has sent a Close frame.
+    is_closed: bool,
     allowances: Allowances,
 }
 
@@ -250,6 +256,7 @@ impl Session {
             socket,
             pings,
             is_answered,
+            is_closed,
             ..
         } = self;
         let Some(socket) = socket else {
@@ -278,7 +285,10 @@ impl Session {
             tokio::task::consume_budget().await;
             return match frame {
                 Some(Ok(Frame::Text(text))) => said(text.into()),
-                Some(Ok(Frame::Close(frame))) => Err(closed(frame)),
+                Some(Ok(Frame::Close(frame))) => {
+                    *is_closed = true;
+                    Err(closed(frame))
+                }
                 Some(Ok(Frame::Binary(_))) => Err(TransportError::Protocol("a message is binary")),
                 Some(Ok(_)) => continue,
                 Some(Err(error)) => Err(of_socket(error)),
@@ -291,24 +301,51 @@ impl Session {
 impl Drop for Session {
     /// Ends the subscription, and closes the connection, without anybody waiting for it.
     fn drop(&mut self) {
-        let (Some(mut socket), Ok(runtime)) = (self.socket.take(), Handle::try_current()) else {
+        let (Some(socket), Ok(runtime)) = (self.socket.take(), Handle::try_current()) else {
             return;
         };
-        let is_over = self.is_over;
-        runtime.spawn(timeout(FAREWELL, async move {
-            if !is_over {
-                let text = format!("{{\"id\":\"{ID}\",\"type\":\"complete\"}}");
-                socket.send(Frame::text(text)).await?;
-            }
+        let last_words = match (self.is_closed, self.is_over) {
+            (true, _) => LastWords::Answer,
+            (false, true) => LastWords::Close,
+            (false, false) => LastWords::CompleteAndClose,
+        };
+        runtime.spawn(timeout(FAREWELL, farewell(socket, last_words)));
+    }
+}
+
+/// What is sent before a connection is closed.
+enum LastWords {
+    /// The answer to the Close frame of the subgraph.
+    Answer,
+    /// A Close frame.
+    Close,
+    /// The end of the subscription, and a Close frame.
+    CompleteAndClose,
+}
+
+/// Ends a connection as [section 7 of RFC 6455](https://www.rfc-editor.org/rfc/rfc6455#section-7) says: each side sends
+/// a Close frame, and the server closes the connection.
+async fn farewell(
+    mut socket: WebSocketStream<Upgraded>,
+    last_words: LastWords,
+) -> Result<(), SocketError> {
+    if let LastWords::CompleteAndClose = last_words {
+        let text = format!("{{\"id\":\"{ID}\",\"type\":\"complete\"}}");
+        socket.send(Frame::text(text)).await?;
+    }
+    match last_words {
+        // The answer waits in the socket since the frame was read.
+        LastWords::Answer => socket.flush().await?,
+        LastWords::Close | LastWords::CompleteAndClose => {
             let frame = CloseFrame {
                 code: CloseCode::Normal,
                 reason: "".into(),
             };
             socket.close(Some(frame)).await?;
-            while socket.next().await.is_some_and(|frame| frame.is_ok()) {}
-            Ok::<(), SocketError>(())
-        }));
+        }
     }
+    while socket.next().await.is_some_and(|frame| frame.is_ok()) {}
+    Ok(())
 }
 
 /// Reads a message.
