@@ -117,7 +117,7 @@ mod tests {
     #[tokio::test]
     async fn a_caller_that_goes_away_leaves_the_look_up_to_the_next() {
         let shared = SharedLook::default();
-        let never = shared.get(|| std::future::pending::<usize>());
+        let never = shared.get(std::future::pending::<usize>);
         tokio::select! {
             biased;
             _ = never => unreachable!("nothing is found"),

@@ -61,6 +61,9 @@ impl SearchApp {
     /// Where the search engine or the store of schemas cannot be reached this is tried again in the
     /// background, as `task.default.retry.*` says.
     ///
+    /// Where values are malformed and must not be, the service starts without the schema, and health says why: the data
+    /// may have changed since it was bound.
+    ///
     /// # Errors
     ///
     /// Fails as [`SearchApp::bind`] does, except when that may succeed later.
@@ -73,7 +76,13 @@ impl SearchApp {
             id: id.to_owned(),
             query: query.map(str::to_owned),
         };
-        self.start(first).await
+        match self.start(first).await {
+            Err(error @ SearchChangeError::Malformed(_)) => {
+                self.is_not_restored(id, &error);
+                Ok(())
+            }
+            started => started,
+        }
     }
 
     /// Binds what was bound when the service ended; returns whether anything was that can be bound. What cannot be is
@@ -119,9 +128,9 @@ impl SearchApp {
             code,
             error = described(error),
             finding = findings,
-            "what was bound to the search service cannot be bound; the service starts without it"
+            "the schema cannot be bound to the search service, which starts without it"
         );
-        let text = format!("`{id}`, which was bound, cannot be bound ({code})");
+        let text = format!("`{id}`, which is to be bound, cannot be bound ({code})");
         self.not_restored.store(Some(Arc::new(text)));
         self.forget_health();
     }

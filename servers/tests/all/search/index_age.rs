@@ -131,6 +131,21 @@ fn an_index_without_some_values_is_not_served_where_none_may_be_missing() {
 }
 
 #[test]
+fn a_restart_with_values_that_may_not_be_missing_starts_without_the_schema_and_says_so() {
+    let (world, engine) = (World::embedded(), embedded());
+    drop(start(&world, store(MALFORMED), &engine));
+    let mut parts = world.parts_over(store(MALFORMED), Engines::of(Arc::clone(&engine)));
+    parts.settings.search.ignore_malformed = false;
+    let sky = world.serve_parts(parts);
+    let check = sky.check("2100");
+    assert_eq!(check["status"], "WARNING");
+    let message = check["message"].as_str().unwrap();
+    assert!(message.contains("VALUES_MALFORMED"), "{message}");
+    assert_eq!(sky.service.get("/__gtg").code(), "SCHEMA_NOT_BOUND");
+    assert_eq!(sky.service.get("/__live").status, 200);
+}
+
+#[test]
 fn without_indexing_an_index_without_some_values_is_said() {
     let (world, engine) = (World::embedded(), embedded());
     drop(start(&world, store(MALFORMED), &engine));
