@@ -44,6 +44,8 @@ pub struct GatewaySettings {
     pub poll_interval: Seconds,
     /// Whether mutations of the subgraphs are served (`gateway.mutations.enabled`).
     pub mutations: bool,
+    /// Whether types that no operation can reach are left out of the schema (`gateway.pruneUnreachableTypes`).
+    pub prune: bool,
     /// Limits on plans and subgraphs (`gateway.limits.*`).
     pub limits: GatewayLimits,
     /// Time-outs of requests to subgraphs (`gateway.subgraph.*`).
@@ -146,6 +148,8 @@ pub struct ExchangeSettings {
     /// How often a subgraph with open subscriptions is asked for a sign of life
     /// (`gateway.subgraph.pingInterval`).
     pub ping_interval: Duration,
+    /// Whether clients see traces of the stack in errors of subgraphs (`gateway.subgraph.stacktraces`).
+    pub stacktraces: bool,
 }
 
 /// `http` or `https`.
@@ -182,6 +186,7 @@ impl Default for GatewaySettings {
             dwell: Positive(10_000),
             poll_interval: Seconds(Duration::ZERO),
             mutations: true,
+            prune: false,
             limits: GatewayLimits::default(),
             exchange: ExchangeSettings::default(),
             persisted: PersistedSettings::default(),
@@ -239,6 +244,7 @@ impl Default for ExchangeSettings {
             request_timeout: options.request_timeout,
             max_concurrent_requests: options.max_concurrent_requests,
             ping_interval: options.ping_interval,
+            stacktraces: false,
         }
     }
 }

@@ -296,6 +296,7 @@ properties! {
     "gateway.port" => gateway.port, "Port of the gateway of `soml serve`; 0 takes any free port. `auto` is 9000, or any free port if `application.port` is 0. `federation-gateway` listens on `application.port`.";
     "gateway.supergraph.file" => gateway.supergraph_file, "File of a composed supergraph, which the gateway serves and follows; `soml compose --output` writes one. See [A supergraph from a file](gateway.md#a-supergraph-from-a-file).";
     "gateway.mutations.enabled" => gateway.mutations, "Whether the gateway serves the mutations of its subgraphs.";
+    "gateway.pruneUnreachableTypes" => gateway.prune, "Whether types that no operation can reach are left out of the schema that clients see, such as those that subgraphs have for each other only.";
     "gateway.persistedQueries.enabled" => gateway.persisted.enabled, "Whether clients of the gateway may send a query once with its SHA-256 hash, and the hash alone from then on.";
     "gateway.persistedQueries.cacheBytes" => gateway.persisted.cache_bytes, "Bytes of such queries that are kept, those in use longest.";
     "gateway.trustedDocuments.file" => gateway.trusted.file, "JSON file of operations that clients may name: an object of documents by their names, or a persisted query manifest.";
@@ -314,6 +315,7 @@ properties! {
     "gateway.subgraph.requestTimeout" => gateway.exchange.request_timeout, "Maximum time of one request to a subgraph; 0 disables the timeout. `graphql.requestTimeout` applies in any case.";
     "gateway.subgraph.maxConcurrentRequests" => gateway.exchange.max_concurrent_requests, "Maximum number of concurrent requests to one subgraph; further ones wait.";
     "gateway.subgraph.pingInterval" => gateway.exchange.ping_interval, "How often a subgraph with open subscriptions is asked for a sign of life; without one until the next time, they fail. 0 never asks.";
+    "gateway.subgraph.stacktraces" => gateway.exchange.stacktraces, "Whether clients see the members `stacktrace` and `exception` that subgraphs put into the extensions of their errors.";
     "health.cacheTime" => health_cache, "How long a health record is cached; `?cache=false` bypasses the cache.";
     "logging.format" => log_format, "Format of the log lines on standard error.";
     "logging.level" => log_level, "Log level, or directives such as `info,servers=debug`.";

@@ -259,12 +259,14 @@ impl GatewayApp {
         options.gateway_limits = self.settings.gateway.limits.clone();
         options.slots = Arc::clone(&self.resources.slots);
         options.subscriptions = self.subscriptions.clone();
+        options.subgraph_stacktraces = self.settings.gateway.exchange.stacktraces;
         if self.verifier.is_some() {
             options.authorizer = Some(Arc::new(CallerClaims::default()));
         }
         Recipe {
             options,
             mutations: self.settings.gateway.mutations,
+            prune: self.settings.gateway.prune,
             query: self.query.clone(),
         }
     }

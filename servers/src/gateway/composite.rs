@@ -9,7 +9,7 @@ use federation::compose::{
     ComposeOptions, CompositionError, CompositionHint, SharedRootFields, SubgraphSource, compose,
 };
 use federation::transport::SubgraphTransport;
-use federation::{Gateway, GatewayOptions, Supergraph, SupergraphError};
+use federation::{Gateway, GatewayOptions, Supergraph, SupergraphError, SupergraphOptions};
 use graphql_service::{Service, SlotError, Slots};
 
 use super::advice::advice;
@@ -36,6 +36,8 @@ pub(crate) struct Composite {
 pub(super) struct Recipe {
     pub(super) options: GatewayOptions,
     pub(super) mutations: bool,
+    /// Whether types that no operation can reach are left out.
+    pub(super) prune: bool,
     /// The sample query to begin with.
     pub(super) query: Option<String>,
 }
@@ -62,7 +64,10 @@ impl Recipe {
                 &without
             }
         };
-        Supergraph::parse(sdl, "supergraph.graphql").map_err(NotComposed::Unsupported)
+        let mut options = SupergraphOptions::default();
+        options.prune_unreachable_types = self.prune;
+        let parsed = Supergraph::parse_with(sdl, "supergraph.graphql", &options);
+        parsed.map_err(NotComposed::Unsupported)
     }
 }
 
@@ -148,10 +153,14 @@ impl NotComposed {
                     Some(at) => format!(" (line {}, column {})", at.line, at.column),
                     None => String::new(),
                 };
-                let reasons = errors.iter();
-                reasons
-                    .map(|error| format!("[{}] {}{}", error.code, error.message, place(error)))
-                    .collect()
+                let help = |error: &SupergraphError| {
+                    let help = error.help.as_ref();
+                    help.map_or_else(String::new, |help| format!("; help: {help}"))
+                };
+                let reasons = errors
+                    .iter()
+                    .map(|it| format!("[{}] {}{}{}", it.code, it.message, place(it), help(it)));
+                reasons.collect()
             }
             NotComposed::Subgraphs(reasons) => reasons.clone(),
         }

@@ -531,3 +531,36 @@ fn an_error_of_a_subgraph_is_not_named_after_its_address() {
         "satellites"
     );
 }
+
+#[test]
+fn types_that_no_operation_reaches_are_left_out_where_that_is_asked_for() {
+    let world = World::new();
+    let lonely = format!("{PLANETS} type Lonely {{ a: Int }}");
+    let urls = [world.planets.url("/graphql"), world.moons.url("/graphql")];
+    replace(
+        &world.path(),
+        supergraph(&lonely, MOONS, [&urls[0], &urls[1]]),
+    );
+    for (prunes, is_there) in [("false", true), ("true", false)] {
+        let gateway = world.gateway(&[("GATEWAY_PRUNEUNREACHABLETYPES", prunes)]);
+        let sdl = gateway.get("/schema.graphql").text;
+        assert_eq!(sdl.contains("type Lonely"), is_there, "{sdl}");
+        assert_eq!(gateway.query(BOTH), both());
+    }
+}
+
+#[test]
+fn traces_of_the_stack_of_subgraphs_are_shown_only_where_that_is_configured() {
+    let broken = |_: &super::subgraph::Asked| {
+        let error = json!({"message": "lost", "extensions": {"hint": "h", "stacktrace": ["at f"]}});
+        Said::from(json!({"data": {"moonCount": null}, "errors": [error]}))
+    };
+    let moons = Subgraph::start("type Query { moonCount: Int }", broken);
+    let url = moons.url("/graphql");
+    for (shown, is_there) in [("false", false), ("true", true)] {
+        let gateway = Gateway::over(&[&url], &[("GATEWAY_SUBGRAPH_STACKTRACES", shown)]);
+        let answer = gateway.query("{ moonCount }").to_string();
+        assert_eq!(answer.contains("at f"), is_there, "{answer}");
+        assert!(answer.contains("\"hint\""), "{answer}");
+    }
+}
