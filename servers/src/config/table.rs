@@ -311,7 +311,7 @@ properties! {
     "gateway.subscriptions.maxOperations" => gateway.subscriptions.max_operations, "Maximum number of operations that run on one WebSocket at a time; further ones are refused with `TOO_MANY_OPERATIONS`.";
     "gateway.subscriptions.maxMessageBytes" => gateway.subscriptions.max_message_bytes, "Maximum size of a message that a client sends over a WebSocket, in bytes; a larger one ends the connection.";
     "gateway.subgraph.connectTimeout" => gateway.exchange.connect_timeout, "Maximum time to connect to a subgraph; 0 disables the timeout.";
-    "gateway.subgraph.idleTimeout" => gateway.exchange.idle_timeout, "Maximum time without a byte from a subgraph, while its answer is waited for and while it comes; 0 disables the timeout.";
+    "gateway.subgraph.idleTimeout" => gateway.exchange.idle_timeout, "Maximum time without a byte from a subgraph, the wait to connect and the wait for the head of an answer included; 0 disables the timeout.";
     "gateway.subgraph.requestTimeout" => gateway.exchange.request_timeout, "Maximum time of one request to a subgraph; 0 disables the timeout. `graphql.requestTimeout` applies in any case.";
     "gateway.subgraph.maxConcurrentRequests" => gateway.exchange.max_concurrent_requests, "Maximum number of concurrent requests to one subgraph; further ones wait.";
     "gateway.subgraph.pingInterval" => gateway.exchange.ping_interval, "How often a subgraph with open subscriptions is asked for a sign of life; without one until the next time, they fail. 0 never asks.";

@@ -75,10 +75,7 @@ const LONG: Duration = Duration::from_secs(600);
 /// Returns the time-outs under which a row takes so long, all others being long ones.
 fn times(when: When, wait: Duration) -> [(&'static str, String); 4] {
     let time = |name: &str| match (when, name) {
-        // The wait for an answer includes that for the connection.
-        (When::Idle, "GATEWAY_SUBGRAPH_CONNECTTIMEOUT" | "GATEWAY_SUBGRAPH_IDLETIMEOUT") => {
-            wait / 2
-        }
+        (When::Idle, "GATEWAY_SUBGRAPH_IDLETIMEOUT") => wait,
         (When::Exchange, "GATEWAY_SUBGRAPH_REQUESTTIMEOUT") => wait,
         (When::Deadline, "GRAPHQL_REQUESTTIMEOUT") => wait,
         _ => LONG,
