@@ -257,3 +257,74 @@ impl Up {
         up
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    /// Returns a supergraph, and a store whose root object has an object with a member `x`.
+    fn filled() -> (Supergraph, Store) {
+        let sdl = include_str!("../../tests/cases/shop/supergraph.graphql");
+        let supergraph = Supergraph::parse(sdl, "supergraph.graphql").unwrap();
+        let root = supergraph.type_id("Query").unwrap();
+        let mut store = Store::new(root);
+        store.merge(&supergraph, Store::ROOT, below("x"));
+        (supergraph, store)
+    }
+
+    fn object(key: &str, value: Parsed) -> Parsed {
+        Parsed::Object {
+            typename: None,
+            members: vec![(key.into(), value)],
+        }
+    }
+
+    fn below(key: &str) -> Parsed {
+        let leaf = Parsed::Leaf(Bytes::from_static(b"1"));
+        object("below", Parsed::List(vec![object(key, leaf)]))
+    }
+
+    fn shape(keys: &[&str]) -> Shape {
+        let leaves = keys.iter().map(|key| (Arc::from(*key), Shape::Leaf));
+        let below = Shape::Object(leaves.collect());
+        Shape::Object(HashMap::from([(Arc::from("below"), below)]))
+    }
+
+    fn text(store: &Store, key: &str) -> String {
+        let mut found = Vec::new();
+        let below = store.get(Store::ROOT, "below").unwrap();
+        below.objects(&mut found);
+        format!("{:?}", store.get(found[0], key))
+    }
+
+    #[test]
+    fn what_a_subgraph_does_not_know_is_lacking_below_what_others_know() {
+        let (_, mut store) = filled();
+        store.lack(Store::ROOT, &shape(&["x", "y"]), Lack::Unknown);
+        assert_eq!(text(&store, "x"), "Some(Leaf(b\"1\"))");
+        assert_eq!(text(&store, "y"), "Some(Lacking(Unknown))");
+    }
+
+    #[test]
+    fn what_another_subgraph_knows_stands_whichever_comes_first() {
+        let (supergraph, mut store) = filled();
+        store.lack(Store::ROOT, &shape(&["y"]), Lack::Unknown);
+        store.merge(&supergraph, Store::ROOT, below("y"));
+        assert_eq!(text(&store, "y"), "Some(Leaf(b\"1\"))");
+        store.lack(Store::ROOT, &shape(&["y"]), Lack::Failed);
+        assert_eq!(text(&store, "y"), "Some(Leaf(b\"1\"))");
+    }
+
+    #[test]
+    fn what_failed_somewhere_is_not_unknown_whichever_comes_first() {
+        for order in [[Lack::Failed, Lack::Unknown], [Lack::Unknown, Lack::Failed]] {
+            let (_, mut store) = filled();
+            for why in order {
+                store.lack(Store::ROOT, &shape(&["y"]), why);
+            }
+            assert_eq!(text(&store, "y"), "Some(Lacking(Failed))");
+        }
+    }
+}

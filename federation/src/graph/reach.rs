@@ -11,6 +11,10 @@ use crate::supergraph::{FieldId, FieldSet, Selected, SubgraphId, TypeId};
 /// The latest wave that is planned for. Chains of keys and requirements that are longer lead nowhere.
 const MAX_WAVE: u32 = 128;
 
+/// How many objects below each other are looked at for what is needed of the first. Keys with objects that have keys
+/// with objects, and so on, lead nowhere when they are longer: a schema must not take the stack.
+const MAX_DEPTH: usize = 64;
+
 static NOTHING: FieldSet = FieldSet {
     selections: Vec::new(),
 };
@@ -388,6 +392,9 @@ impl<'g> Reach<'g> {
         set: &'g FieldSet,
         (there, provided): (Waves, Provided<'g>),
     ) -> Option<u32> {
+        if self.trail.len() >= MAX_DEPTH {
+            return None;
+        }
         if self.trail.contains(&(ty, set)) {
             self.returns += 1;
             return None;

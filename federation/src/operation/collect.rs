@@ -220,19 +220,22 @@ struct Said {
 }
 
 impl<'d> Collector<'_, 'd> {
-    /// Divides objects into classes, and adds those with what is selected of them.
+    /// Divides objects into classes, and adds those with what is selected of them. Returns whether the same is
+    /// selected of all of them.
     fn classes(
         &mut self,
         position: Option<NodeId>,
         types: &[TypeId],
         sets: &[&'d SelectionSet],
-    ) -> Result<(), Full> {
+    ) -> Result<bool, Full> {
         let mut selections = Selections::new(self.reader, types);
         for set in sets {
             selections.add(&set.selections, self.tree)?;
         }
         let mut classes: Vec<(Vec<TypeId>, Rc<Collected<'d>>)> = Vec::new();
-        for (types, collected) in selections.by_types(self.tree)? {
+        let by_types = selections.by_types(self.tree)?;
+        let is_same = by_types.len() == 1;
+        for (types, collected) in by_types {
             let collected = Rc::new(collected);
             let divided = match position {
                 Some(node) => self.divided(self.tree.node(node).field, types, &collected)?,
@@ -246,7 +249,7 @@ impl<'d> Collector<'_, 'd> {
             let class = self.tree.add_class(position, types)?;
             self.fields(class, &collected)?;
         }
-        Ok(())
+        Ok(is_same)
     }
 
     /// Divides types by what is said of them, as far as it matters for what is selected.
@@ -337,8 +340,8 @@ impl<'d> Collector<'_, 'd> {
         let accessible = inner.possible.iter().copied();
         let accessible = accessible.filter(|ty| supergraph.ty(*ty).is_accessible);
         let sets: Vec<&SelectionSet> = fields.iter().map(|field| &field.selection_set).collect();
-        self.classes(Some(id), &accessible.collect::<Vec<_>>(), &sets)?;
-        if inner.joins.iter().any(|join| join.is_interface_object) {
+        let is_same = self.classes(Some(id), &accessible.collect::<Vec<_>>(), &sets)?;
+        if is_same && inner.joins.iter().any(|join| join.is_interface_object) {
             self.tree.nodes[id.index()].is_uniform = self.tree.is_uniform(id);
         }
         Ok(id)

@@ -119,9 +119,9 @@ pub struct Node {
     pub is_leaf: bool,
     /// The classes of its values, if they are objects.
     pub classes: Vec<ClassId>,
-    /// Whether clients ask the same of all of its classes, of which there are several, and not for their types. Where
-    /// no subgraph tells the type of an object, it is one of the first class.
-    pub(crate) is_uniform: bool,
+    /// Whether clients ask the same of all of its classes, of which there are several, without type conditions and not
+    /// for their types. Where no subgraph tells the type of an object, it is one of the first class.
+    pub is_uniform: bool,
     /// What it was added for, where the gateway needs objects.
     pub(super) inner: Option<FieldSet>,
     pub(super) slot: SlotId,
@@ -182,7 +182,7 @@ impl Tree {
             })
     }
 
-    /// Returns whether clients ask the same of all classes of a field, and not for their types.
+    /// Returns whether clients see the same of all classes of a field, and not their types.
     pub(super) fn is_uniform(&self, node: NodeId) -> bool {
         let Some((first, others)) = self.node(node).classes.split_first() else {
             return false;

@@ -229,6 +229,23 @@ fn types_are_asked_for_where_a_field_is_not_to_be_had_without_them() {
 }
 
 #[test]
+fn a_type_condition_asks_for_the_types_even_if_all_types_have_one() {
+    let types: Script = (TYPES.0, TYPES.1, |request| {
+        entities(request, |it| match it["id"] == "1" {
+            true => json!({ "__typename": "X" }),
+            false => Json::Null,
+        })
+    });
+    let gateway = Scripted::new(&[types, ONE, SHARED, LENT]);
+    let answer = gateway.answer("{ b { ... on X { id } ... on Y { id } } }");
+    assert_eq!(
+        gateway.sent("types").len(),
+        2,
+        "{answer}: the second object may be of neither type"
+    );
+}
+
+#[test]
 fn an_error_is_at_the_place_of_an_object_whose_type_does_not_matter() {
     let lent: Script = (LENT.0, LENT.1, |request| {
         let mut answer = entities(request, |it| json!({ "lent": it["id"], "made": null }));

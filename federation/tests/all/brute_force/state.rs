@@ -32,6 +32,8 @@ pub(super) struct Node {
     pub(super) key: String,
     pub(super) inner: Option<FieldSet>,
     pub(super) classes: Vec<usize>,
+    /// Whether clients ask the same of all classes, without type conditions.
+    pub(super) is_uniform: bool,
     /// The only subgraph that has the field.
     sole: Option<SubgraphId>,
     /// What clients ask for below it, as far as it is there whatever the types of objects are.
@@ -169,6 +171,7 @@ impl State {
             key: known.key.to_string(),
             inner: None,
             classes: Vec::new(),
+            is_uniform: known.is_uniform,
             sole: sole(graph, known.field),
             below: Below::default(),
         });
@@ -291,6 +294,7 @@ impl State {
             arguments,
             inner: wanted.clone(),
             classes: Vec::new(),
+            is_uniform: false,
             sole: sole(graph, field),
             below: Below::default(),
         });

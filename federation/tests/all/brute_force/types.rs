@@ -3,7 +3,7 @@
 use federation::supergraph::{Key, Selected, SubgraphId, TypeId};
 
 use super::search::Search;
-use super::state::{Class, Entry, State};
+use super::state::{Entry, State};
 
 impl<'s> Search<'s> {
     /// Returns the interface that the objects of a class are known by, where nobody tells their types.
@@ -35,14 +35,10 @@ impl<'s> Search<'s> {
     /// Returns what becomes of a state where the types of the values of a field stay unknown, if they can: clients ask
     /// the same of all of them, so what is fetched for the first class is so for all.
     pub(super) fn untold(&self, state: &State, node: usize) -> Option<State> {
-        let (first, others) = state.nodes[node].classes.split_first()?;
-        let is_same = |other: &usize| {
-            let (one, other) = (&state.classes[*first], &state.classes[*other]);
-            asks_the_same(state, one, other)
-        };
-        if state.classes[*first].asks_type || !others.iter().all(is_same) {
+        if !state.nodes[node].is_uniform {
             return None;
         }
+        let first = state.nodes[node].classes.first()?;
         let mut untold = state.clone();
         untold.untold.insert(node);
         untold.push(&state.classes[*first].asked);
@@ -247,23 +243,19 @@ fn asks_alike(state: &State, one: usize, other: usize) -> bool {
     let (a, b) = (&state.nodes[one], &state.nodes[other]);
     let same = |(a, b): (&usize, &usize)| {
         let (a, b) = (&state.classes[*a], &state.classes[*b]);
-        a.types == b.types && asks_the_same(state, a, b)
+        a.types == b.types
+            && a.keys.len() == b.keys.len()
+            && a.keys.iter().zip(&b.keys).all(|(a, b)| {
+                a.0 == b.0
+                    && match (a.1, b.1) {
+                        (Some(a), Some(b)) => asks_alike(state, a, b),
+                        (a, b) => a == b,
+                    }
+            })
     };
     one == other
         || (a.key == b.key
             && a.arguments == b.arguments
             && a.classes.len() == b.classes.len()
             && a.classes.iter().zip(&b.classes).all(same))
-}
-
-/// Returns whether clients ask the same of the objects of two classes.
-fn asks_the_same(state: &State, a: &Class, b: &Class) -> bool {
-    a.keys.len() == b.keys.len()
-        && a.keys.iter().zip(&b.keys).all(|(a, b)| {
-            a.0 == b.0
-                && match (a.1, b.1) {
-                    (Some(a), Some(b)) => asks_alike(state, a, b),
-                    (a, b) => a == b,
-                }
-        })
 }
