@@ -26,7 +26,8 @@ use super::target::{Member, follow, members, ways};
 use super::types;
 use crate::code;
 use crate::dsl::{
-    Aggregation, AggregationKind, BucketOrder, Search, Sort, TermsAggregation, TotalHits,
+    Aggregation, AggregationKind, BucketOrder, ClauseLimits, Search, Sort, TermsAggregation,
+    TotalHits,
 };
 use crate::limits::SearchLimits;
 use crate::mapping::{
@@ -316,8 +317,9 @@ impl SearchApi {
             (value != Input::Null).then(|| (argument.name.to_string(), value))
         });
         let given = Input::Object(given.collect());
-        let clauses = Clauses::new(object, place);
+        let counted = ClauseLimits::new(limits);
         let query = |key| {
+            let clauses = Clauses::new(object, place, key, &counted);
             given
                 .get(key)
                 .map(|clause| clauses.query(clause))
