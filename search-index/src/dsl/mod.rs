@@ -14,7 +14,8 @@ mod query;
 mod search;
 mod value;
 
-pub use aggregation::{Aggregation, AggregationKind, BucketOrder, TermsAggregation};
+pub(crate) use aggregation::ROOTS;
+pub use aggregation::{Aggregation, AggregationKind, BucketOrder, Counted, TermsAggregation};
 pub(crate) use check::ClauseLimits;
 pub use expansion::EXPANSIONS;
 pub use options::{Fuzziness, MinimumShouldMatch, OptionError};

@@ -26,8 +26,8 @@ use super::target::{Member, follow, members, ways};
 use super::types;
 use crate::code;
 use crate::dsl::{
-    Aggregation, AggregationKind, BucketOrder, ClauseLimits, Search, Sort, TermsAggregation,
-    TotalHits,
+    Aggregation, AggregationKind, BucketOrder, ClauseLimits, Counted, Search, Sort,
+    TermsAggregation, TotalHits,
 };
 use crate::limits::SearchLimits;
 use crate::mapping::{
@@ -443,6 +443,11 @@ fn aggregation(
             min_doc_count: natural(terms, "min_doc_count", place)?.unwrap_or(1),
             order: choice(terms, "order", ORDERS).unwrap_or_default(),
             missing: missing.transpose()?.flatten(),
+            // A facet counts objects, however many of those that are embedded in one have the value.
+            counts: match found.nested {
+                Some(_) => Counted::Roots,
+                None => Counted::Documents,
+            },
         }),
         aggregations: Vec::new(),
     };

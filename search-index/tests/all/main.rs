@@ -25,6 +25,7 @@ mod sdl;
 mod searches;
 mod service;
 mod star_wars;
+mod values_in_hits;
 
 use search_index::mapping::{Indexes, MappingError, MappingOptions};
 use search_index::soml_core::Valid;
