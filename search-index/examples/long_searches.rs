@@ -96,7 +96,7 @@ fn long() -> Vec<(&'static str, Value)> {
         ("400 fuzzy clauses of one word", fuzzy(400, &word)),
         (
             "60 fuzzy clauses of six words",
-            fuzzy(150, &|at| {
+            fuzzy(60, &|at| {
                 (0..6)
                     .map(|n| word(at * 6 + n))
                     .collect::<Vec<_>>()

@@ -265,7 +265,8 @@ fn a_short_text_on_a_small_index_may_still_be_long() {
         let fuzzy = Search {
             query: Some(Query::Match(Match {
                 fuzziness: Some(Fuzziness::Edits(2)),
-                ..Match::new("text", "w00001")
+                max_expansions: Some(10),
+                ..Match::new("text", "w00001 w23456 w34567")
             })),
             ..Search::default()
         };
