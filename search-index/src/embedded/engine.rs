@@ -40,10 +40,10 @@ const SHORT: u64 = 2_048;
 /// Steps that a search takes where it was asked for, at most: less than a millisecond.
 const SHORT_STEPS: u64 = 8 << 10;
 
-/// Steps that a search takes among short ones, at most: about 20 milliseconds.
-const MEDIUM_STEPS: u64 = 256 << 10;
+/// Steps that a search takes among short ones, at most: about 10 milliseconds.
+const MEDIUM_STEPS: u64 = 128 << 10;
 
-/// Terms that the clauses of a search stand for from which on it is long.
+/// Terms that the clauses of a search stand for in all segments, beyond which it is long.
 const LONG_TERMS: u64 = 4_096;
 
 /// The embedded search engine.
@@ -505,7 +505,8 @@ impl SearchEngine for EmbeddedEngine {
                 Attempt::TooLong { held: so_far } => held = so_far,
             }
         }
-        let is_long = search.expanded_terms() > LONG_TERMS;
+        let segments = snapshot.segments.len() as u64;
+        let is_long = search.expanded_terms().saturating_mul(segments) > LONG_TERMS;
         let search = search.clone();
         let run = move |watch: &Watch| search::run(&snapshot, &layout, &search, watch);
         self.read(is_long, held, context, run).await

@@ -76,6 +76,9 @@ pub(super) struct Runner<'s> {
 /// Memory of the documents with a term while they are read: a block of them, and how often each has it.
 const POSTINGS_MEMORY: usize = 2_560;
 
+/// Steps that it takes to open them.
+const POSTINGS_STEPS: usize = 8;
+
 impl<'s> Runner<'s> {
     pub(super) fn new(segment: &'s Segment, watch: &'s Watch) -> Self {
         Runner {
@@ -146,6 +149,7 @@ impl<'s> Runner<'s> {
             return Ok(None);
         };
         self.watch.hold(POSTINGS_MEMORY)?;
+        self.watch.steps(POSTINGS_STEPS)?;
         let lengths = match lengths {
             Some(leaf) => self.lengths(leaf)?,
             None => None,
