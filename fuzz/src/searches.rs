@@ -151,7 +151,7 @@ fn object<'i>(fields: &ObjectFields, iri: &'i str) -> ObjectValues<'i> {
         Content::Leaf(_) => FieldValues::Terms(&[]),
         Content::Object(inner) => {
             let one = || object(&inner.fields, iri);
-            FieldValues::Objects(vec![one(), one()])
+            FieldValues::objects(vec![one(), one()])
         }
     });
     ObjectValues {

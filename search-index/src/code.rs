@@ -31,6 +31,7 @@ graphql_service::error_codes! {
     LIMIT_TEXT 400 public "A text in a search is longer than `search.limits.textLength`.";
     LIMIT_FUZZY_TEXT 400 public "A text that is searched with typing errors is longer than `search.limits.fuzzyTextLength`.";
     LIMIT_EXPANSIONS 400 public "A clause asks for more similar terms than `search.limits.expansions`.";
+    LIMIT_EXPANDED_TERMS 400 public "The clauses of a search stand for more terms than `search.limits.expandedTerms`.";
     LIMIT_SORT_KEYS 400 public "A search has more sort keys than `search.limits.sortKeys`.";
     LIMIT_AGGREGATIONS 400 public "A search has more aggregations than `search.limits.aggregations`.";
     LIMIT_REPRESENTATIONS 400 public "A request has more representations of objects than `search.limits.representations`.";

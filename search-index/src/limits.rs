@@ -21,6 +21,8 @@ graphql_service::limits! {
             "Maximum length of a text that is searched with typing errors, in bytes.";
         expansions: usize = 1_000, "search.limits.expansions", code::LIMIT_EXPANSIONS,
             "Maximum number of similar terms that a term of a clause may stand for.";
+        expanded_terms: usize = 20_000, "search.limits.expandedTerms", code::LIMIT_EXPANDED_TERMS,
+            "Maximum number of terms that all clauses of a search may stand for.";
         sort_keys: usize = 20, "search.limits.sortKeys", code::LIMIT_SORT_KEYS,
             "Maximum number of sort keys of a search.";
         aggregations: usize = 50, "search.limits.aggregations", code::LIMIT_AGGREGATIONS,

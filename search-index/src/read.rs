@@ -115,6 +115,18 @@ impl<'a> Reader<'a> {
             let mut slots: Vec<Slot> = types.collect();
             let type_slots = slots.len();
             slots.extend(fields.fields.values().map(|field| self.slot(field)));
+            let mut all_values = Vec::with_capacity(fields.fields.len());
+            for field in fields.fields.values() {
+                let slot = self.slot(field);
+                // The condition on an object is one that no literal satisfies, and literals are counted.
+                all_values.push(slot.condition.is_some().then_some(slots.len()));
+                if slot.condition.is_some() {
+                    slots.push(Slot {
+                        condition: None,
+                        ..slot
+                    });
+                }
+            }
             let dataset = self.dataset();
             let request = HydrationRequest {
                 nodes: (&nodes).into(),
@@ -125,6 +137,7 @@ impl<'a> Reader<'a> {
             let mut level = Level {
                 nodes,
                 type_slots,
+                all_values,
                 hydrated,
                 inner: Vec::with_capacity(fields.fields.len()),
             };
@@ -167,6 +180,8 @@ struct Level {
     nodes: Vec<ObjectRef>,
     /// Number of columns with types, before those of the fields.
     type_slots: usize,
+    /// The column with all values of a field, where its own has some of them.
+    all_values: Vec<Option<usize>>,
     hydrated: Hydrated,
     /// What each field embeds, if it embeds more than ids.
     inner: Vec<Option<Inner>>,
@@ -195,28 +210,39 @@ impl Level {
 
     /// Returns the values of the object at a position.
     fn object<'l>(&'l self, fields: &ObjectFields, at: usize) -> ObjectValues<'l> {
-        let (types, columns) = self.hydrated.columns.split_at(self.type_slots);
+        let all = &self.hydrated.columns;
+        let (types, columns) = all.split_at(self.type_slots);
         let types = types.iter().flat_map(|column| owned(column, at));
         let mut types: Vec<_> = types.filter_map(iri).collect();
         types.sort_unstable();
-        let values = fields.fields.values().zip(columns).zip(&self.inner);
-        let values = values.map(|((field, column), inner)| match &field.content {
-            Content::Leaf(_) => FieldValues::Terms(owned(column, at)),
-            Content::Object(embedded) => {
-                let objects = owned(column, at).iter().filter_map(|term| {
-                    let (iri, fields) = (iri(term)?, &embedded.fields);
-                    match inner {
-                        Some(inner) => inner.object(fields, term),
-                        None => Some(ObjectValues {
-                            iri,
-                            types: Vec::new(),
-                            fields: Vec::new(),
-                        }),
+        let values = fields.fields.values().zip(columns);
+        let values = values.zip(&self.inner).zip(&self.all_values);
+        let values = values.map(
+            |(((field, column), inner), all_values)| match &field.content {
+                Content::Leaf(_) => FieldValues::Terms(owned(column, at)),
+                Content::Object(embedded) => {
+                    let objects = owned(column, at).iter().filter_map(|term| {
+                        let (iri, fields) = (iri(term)?, &embedded.fields);
+                        match inner {
+                            Some(inner) => inner.object(fields, term),
+                            None => Some(ObjectValues {
+                                iri,
+                                types: Vec::new(),
+                                fields: Vec::new(),
+                            }),
+                        }
+                    });
+                    let all_values = all_values.map_or(column, |at| &all[at]);
+                    let literals = owned(all_values, at)
+                        .iter()
+                        .filter(|term| term.is_literal());
+                    FieldValues::Objects {
+                        objects: objects.collect(),
+                        literals: literals.collect(),
                     }
-                });
-                FieldValues::Objects(objects.collect())
-            }
-        });
+                }
+            },
+        );
         ObjectValues {
             iri: self.nodes[at].iri(),
             types,

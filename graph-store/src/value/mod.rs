@@ -9,6 +9,7 @@ mod language;
 mod lexical;
 mod number;
 mod sort;
+mod tag;
 
 pub use canonical::{CanonicalValue, Float, canonical_value};
 pub use cast::{cast, cast_name, cast_name_ref, cast_ref};
@@ -21,3 +22,4 @@ pub use number::{Number, integer_in_bounds, number_identity};
 #[cfg(feature = "image")]
 pub(crate) use sort::instant;
 pub use sort::{LiteralKey, SortValue, literal_key, sort_value};
+pub use tag::bcp47_case;

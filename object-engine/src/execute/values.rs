@@ -2,8 +2,8 @@
 
 use graph_store::query::{TermSlice, TermView, WholeTerm};
 use graph_store::value::{
-    AsTerm, Choice, Languages, LiteralKey, SortValue, cast_name_ref, cast_ref, is_text, write_enum,
-    write_joined, write_scalar,
+    AsTerm, Choice, Languages, LiteralKey, SortValue, bcp47_case, cast_name_ref, cast_ref, is_text,
+    write_enum, write_joined, write_scalar,
 };
 use graphql_service::writer::{PathStep, WriteResult, write_string};
 use oxrdf::{LiteralRef, TermRef};
@@ -347,44 +347,4 @@ fn literal_object(output: &LiteralOutput, literal: LiteralRef<'_>) -> Vec<u8> {
     }
     out.push(b'}');
     out
-}
-
-/// Writes a language tag in the case that BCP 47 recommends: `zh-Hant-TW`.
-fn bcp47_case(tag: &str) -> String {
-    let mut out = String::with_capacity(tag.len());
-    let mut after_singleton = false;
-    for (position, part) in tag.split('-').enumerate() {
-        if position > 0 {
-            out.push('-');
-        }
-        let lower = part.to_ascii_lowercase();
-        match (position, part.len(), after_singleton) {
-            (1.., 2, false) => out.push_str(&lower.to_ascii_uppercase()),
-            (1.., 4, false) => {
-                out.push_str(&lower[..1].to_ascii_uppercase());
-                out.push_str(&lower[1..]);
-            }
-            _ => out.push_str(&lower),
-        }
-        after_singleton = part.len() == 1;
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::bcp47_case;
-
-    #[test]
-    fn tags_are_written_as_recommended() {
-        for (tag, expected) in [
-            ("EN", "en"),
-            ("en-us", "en-US"),
-            ("zh-hant-tw", "zh-Hant-TW"),
-            ("de-x-ab", "de-x-ab"),
-            ("zh-classical", "zh-classical"),
-        ] {
-            assert_eq!(bcp47_case(tag), expected);
-        }
-    }
 }

@@ -1,7 +1,10 @@
 //! Writes the answer to one search.
 
+use graph_store::value::{Numbers, bcp47_case, write_scalar};
 use graphql_service::error::Location;
 use graphql_service::writer::{AnswerWriter, PathStep, PropagateNull, WriteResult};
+use oxrdf::Literal;
+use oxrdf::vocab::xsd;
 use serde_json::value::RawValue;
 use soml_core::datatype::Scalar;
 
@@ -212,20 +215,26 @@ impl<'a> Writer<'_, 'a> {
                 self.answer.out.extend_from_slice(json.get().as_bytes());
                 Ok(())
             }
+            ValueContent::Number(scalar) => {
+                let number = Literal::new_typed_literal(json.get(), xsd::DOUBLE);
+                let number = match json.get().contains(['.', 'e', 'E']) {
+                    true => number,
+                    false => Literal::new_typed_literal(json.get(), xsd::INTEGER),
+                };
+                match write_scalar(&mut self.answer.out, *scalar, &number, Numbers::Exact) {
+                    true => Ok(()),
+                    false => Err(self.broken()),
+                }
+            }
             ValueContent::Literal(fields) => {
                 let members = self.members(json)?;
                 self.object(fields, |to, field, type_name| {
-                    let member = match field {
-                        LiteralField::TypeName => {
-                            to.answer.string(type_name);
-                            return Ok(());
-                        }
-                        LiteralField::Value => "value",
-                        LiteralField::Lang => "lang",
-                        LiteralField::Type => "type",
-                    };
-                    let json = members.get(member).map_or("null", RawValue::get);
-                    to.answer.out.extend_from_slice(json.as_bytes());
+                    match field {
+                        LiteralField::TypeName => to.answer.string(type_name),
+                        LiteralField::Value => to.member(&members, "value"),
+                        LiteralField::Lang => to.language(&members)?,
+                        LiteralField::Type => to.member(&members, "type"),
+                    }
                     Ok(())
                 })
             }
@@ -234,6 +243,24 @@ impl<'a> Writer<'_, 'a> {
                 self.document(fields, &members)
             }
         }
+    }
+
+    /// Writes a member as it is, or null.
+    fn member(&mut self, members: &Members<'a>, name: &str) {
+        let json = members.get(name).map_or("null", RawValue::get);
+        self.answer.out.extend_from_slice(json.as_bytes());
+    }
+
+    /// Writes the language tag of a literal as the object service does.
+    fn language(&mut self, members: &Members<'a>) -> WriteResult {
+        match members.get("lang") {
+            Some(json) => {
+                let tag: String = serde_json::from_str(json.get()).map_err(|_| self.broken())?;
+                self.answer.string(&bcp47_case(&tag));
+            }
+            None => self.answer.null(),
+        }
+        Ok(())
     }
 
     fn aggregation(

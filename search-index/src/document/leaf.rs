@@ -377,7 +377,8 @@ fn literal_json(literal: &Literal) -> Vec<u8> {
     out
 }
 
-fn reported(text: &str) -> String {
+/// Returns the beginning of a value, as reports have it.
+pub(super) fn reported(text: &str) -> String {
     match text.char_indices().nth(REPORTED) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

@@ -6,7 +6,7 @@ use graph_store::value::Numbers;
 use oxrdf::Term;
 use soml_core::schema::Schema;
 
-use super::leaf::LeafWriter;
+use super::leaf::{LeafWriter, reported};
 use crate::mapping::{Content, Embedded, Field, IndexDefinition, Leaf, ObjectFields};
 use crate::value::document_id;
 
@@ -27,7 +27,23 @@ pub enum FieldValues<'v> {
     /// Values, each once.
     Terms(&'v [Term]),
     /// Objects, each once.
-    Objects(Vec<ObjectValues<'v>>),
+    Objects {
+        /// The objects.
+        objects: Vec<ObjectValues<'v>>,
+        /// Literals beside them, which are none.
+        literals: Vec<&'v Term>,
+    },
+}
+
+impl<'v> FieldValues<'v> {
+    /// Returns objects without any literals beside them.
+    #[must_use]
+    pub fn objects(objects: Vec<ObjectValues<'v>>) -> Self {
+        FieldValues::Objects {
+            objects,
+            literals: Vec::new(),
+        }
+    }
 }
 
 /// The document of an object.
@@ -135,8 +151,15 @@ impl Writer<'_> {
                             reason,
                         }));
                 }
-                (Content::Object(embedded), FieldValues::Objects(objects)) => {
+                (Content::Object(embedded), FieldValues::Objects { objects, literals }) => {
                     self.embedded(name, field, embedded, objects, &mut members);
+                    self.malformed
+                        .extend(literals.iter().map(|literal| Malformed {
+                            iri: object.iri.to_owned(),
+                            path: field.path.clone(),
+                            value: reported(&literal.to_string()),
+                            reason: Reason::IllTyped,
+                        }));
                 }
                 _ => panic!("the values of `{}` are of its kind", field.path),
             }

@@ -39,7 +39,23 @@ pub struct TermsAggregation {
     pub order: BucketOrder,
     /// The value of documents without one; these are left out if absent.
     pub missing: Option<Value>,
+    /// What the buckets count.
+    pub counts: Counted,
 }
+
+/// What buckets count, and are ordered by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Counted {
+    /// The documents that are aggregated: under [`AggregationKind::Nested`], embedded objects.
+    #[default]
+    Documents,
+    /// The objects of the index that these are part of, each once. Only under [`AggregationKind::Nested`].
+    Roots,
+}
+
+/// The name of the aggregation inside of a bucket that counts [`Counted::Roots`] for OpenSearch. No
+/// aggregation inside of one of these may have this name.
+pub(crate) const ROOTS: &str = "$roots";
 
 /// Number of buckets of a shard from which those with enough documents are chosen.
 const SHARD_BUCKETS: u64 = 10_000;
@@ -51,6 +67,12 @@ impl TermsAggregation {
     pub fn shard_size(&self) -> Option<u64> {
         let leaves_out = self.min_doc_count > 1;
         leaves_out.then(|| self.size.max(SHARD_BUCKETS))
+    }
+
+    /// Returns whether the engine of OpenSearch cannot tell which buckets have too few, as it compares the number of
+    /// embedded objects: then all buckets of a shard are asked for.
+    pub(crate) fn is_chosen_after(&self) -> bool {
+        self.counts == Counted::Roots && self.min_doc_count > 1
     }
 }
 

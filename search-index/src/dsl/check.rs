@@ -1,5 +1,7 @@
 //! Holds searches to their limits.
 
+use std::cell::Cell;
+
 use graphql_service::error::{ErrorCode, GraphqlError};
 use graphql_service::limits::exceeded;
 
@@ -30,10 +32,7 @@ impl Search {
             code::LIMIT_SORT_KEYS,
             "there are too many sort keys",
         )?;
-        let mut clauses = Clauses {
-            limits,
-            left: limits.clauses,
-        };
+        let clauses = ClauseLimits::new(limits);
         for query in self.query.iter().chain(&self.post_filter) {
             clauses.check(query, 1)?;
         }
@@ -77,13 +76,46 @@ fn most_buckets(aggregation: &Aggregation) -> u64 {
 }
 
 /// The clauses of a search, counted.
-struct Clauses<'l> {
+pub(crate) struct ClauseLimits<'l> {
     limits: &'l SearchLimits,
-    left: usize,
+    /// Clauses that are left.
+    clauses: Cell<usize>,
+    /// Terms that are left for clauses to stand for.
+    terms: Cell<u64>,
 }
 
-impl Clauses<'_> {
-    fn check(&mut self, query: &Query, depth: usize) -> Result<(), GraphqlError> {
+impl<'l> ClauseLimits<'l> {
+    pub(crate) fn new(limits: &'l SearchLimits) -> Self {
+        ClauseLimits {
+            limits,
+            clauses: Cell::new(limits.clauses),
+            terms: Cell::new(limits.expanded_terms as u64),
+        }
+    }
+
+    /// Counts a clause for each of some fields, without the clauses inside of it.
+    ///
+    /// # Errors
+    /// At the first limit that is exceeded.
+    pub(crate) fn count(&self, query: &Query, fields: usize) -> Result<(), GraphqlError> {
+        let limits = self.limits;
+        let clauses = self.clauses.get().checked_sub(fields).ok_or_else(|| {
+            let message = "there are too many clauses";
+            exceeded(code::LIMIT_CLAUSES, message, limits.clauses)
+        })?;
+        self.clauses.set(clauses);
+        self.operands(query)?;
+        let terms = query.expanded_terms().saturating_mul(fields as u64);
+        let left = self.terms.get().checked_sub(terms).ok_or_else(|| {
+            let used = limits.expanded_terms as u64 - self.terms.get();
+            let message = too_many_terms(used.saturating_add(terms), limits.expanded_terms);
+            exceeded(code::LIMIT_EXPANDED_TERMS, &message, limits.expanded_terms)
+        })?;
+        self.terms.set(left);
+        Ok(())
+    }
+
+    fn check(&self, query: &Query, depth: usize) -> Result<(), GraphqlError> {
         let limits = self.limits;
         within(
             depth,
@@ -91,14 +123,7 @@ impl Clauses<'_> {
             code::LIMIT_CLAUSE_DEPTH,
             "the clauses nest too deeply",
         )?;
-        self.left = self.left.checked_sub(1).ok_or_else(|| {
-            exceeded(
-                code::LIMIT_CLAUSES,
-                "there are too many clauses",
-                limits.clauses,
-            )
-        })?;
-        self.operands(query)?;
+        self.count(query, 1)?;
         let mut result = Ok(());
         query.for_each_inner(|inner| {
             if result.is_ok() {
@@ -167,6 +192,14 @@ impl Clauses<'_> {
             "a clause has too many values",
         )
     }
+}
+
+fn too_many_terms(terms: u64, limit: usize) -> String {
+    format!(
+        "up to this clause the search stands for {terms} terms, and may stand for {limit}: each word of a fuzzy \
+         clause counts `max_expansions` times in each field and language; use fewer words or a smaller \
+         `max_expansions`, or raise `search.limits.expandedTerms`"
+    )
 }
 
 fn text(value: &Value, limits: &SearchLimits) -> Result<(), GraphqlError> {

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::aggregation::{Aggregation, AggregationKind, BucketOrder, TermsAggregation};
+use super::aggregation::{
+    Aggregation, AggregationKind, BucketOrder, Counted, ROOTS, TermsAggregation,
+};
 use super::query::{
     Bool, Bound, DisMax, Match, Nested, Operator, Prefix, Query, Range, ScoreMode, Term, Terms,
     ZeroTerms,
@@ -260,24 +262,47 @@ fn aggregations(all: &[Aggregation]) -> Json {
             AggregationKind::Terms(terms) => Members::of("terms", terms_aggregation(terms)),
             AggregationKind::Nested { path } => Members::of("nested", json!({"path": path})),
         };
-        if !aggregation.aggregations.is_empty() {
-            content.put("aggs", aggregations(&aggregation.aggregations));
-        }
+        let inner = inner_aggregations(aggregation);
+        content.put_some("aggs", inner);
         members.put(&aggregation.name, content);
     }
     members.into()
 }
 
+/// Returns the aggregations of each bucket, with the one that counts roots.
+fn inner_aggregations(aggregation: &Aggregation) -> Option<Json> {
+    let counts_roots = matches!(
+        &aggregation.kind,
+        AggregationKind::Terms(terms) if terms.counts == Counted::Roots
+    );
+    if aggregation.aggregations.is_empty() && !counts_roots {
+        return None;
+    }
+    let mut inner = aggregations(&aggregation.aggregations);
+    if counts_roots {
+        inner[ROOTS] = json!({"reverse_nested": {}});
+    }
+    Some(inner)
+}
+
 fn terms_aggregation(terms: &TermsAggregation) -> Json {
     let mut members = Members::of("field", terms.field.as_str());
-    members.put("size", terms.size);
+    let size = match terms.is_chosen_after() {
+        true => terms.shard_size().unwrap_or(terms.size),
+        false => terms.size,
+    };
+    members.put("size", size);
     members.put("min_doc_count", terms.min_doc_count);
     if let Some(size) = terms.shard_size() {
         members.put("shard_size", size);
     }
+    let count = match terms.counts {
+        Counted::Documents => "_count",
+        Counted::Roots => ROOTS,
+    };
     let (by, direction) = match terms.order {
-        BucketOrder::CountDescending => ("_count", "desc"),
-        BucketOrder::CountAscending => ("_count", "asc"),
+        BucketOrder::CountDescending => (count, "desc"),
+        BucketOrder::CountAscending => (count, "asc"),
         BucketOrder::KeyAscending => ("_key", "asc"),
         BucketOrder::KeyDescending => ("_key", "desc"),
     };

@@ -7,13 +7,17 @@
 
 mod aggregation;
 mod check;
+mod expansion;
 mod json;
 mod options;
 mod query;
 mod search;
 mod value;
 
-pub use aggregation::{Aggregation, AggregationKind, BucketOrder, TermsAggregation};
+pub(crate) use aggregation::ROOTS;
+pub use aggregation::{Aggregation, AggregationKind, BucketOrder, Counted, TermsAggregation};
+pub(crate) use check::ClauseLimits;
+pub use expansion::EXPANSIONS;
 pub use options::{Fuzziness, MinimumShouldMatch, OptionError};
 pub use query::{
     Bool, Bound, DisMax, Exists, Ids, Match, Nested, Operator, Prefix, Query, Range, ScoreMode,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use std::thread::available_parallelism;
 
 use async_trait::async_trait;
-use graph_store::{CallContext, private_files};
+use graph_store::{CallContext, Meter, StoreError, private_files};
 
 use super::catalog::{self, Catalog, folder};
 use super::error::{failed, problem};
@@ -18,7 +18,7 @@ use super::snapshot::Snapshot;
 use super::workers::Workers;
 use crate::analysis::Analyzer;
 use crate::document::Document;
-use crate::dsl::{Aggregation, Query, Search};
+use crate::dsl::{Aggregation, EXPANSIONS, Query, Search};
 use crate::engine::{
     Answer, Binding, Built, EngineError, EngineHealth, EngineInfo, HealthLevel, IndexHealth,
     IndexState, Mark, PhysicalName, Rejected, SearchEngine, Switch,
@@ -33,6 +33,18 @@ const MAX_WRITERS: usize = 4;
 
 /// What a search costs beside its documents, for each of its clauses, in documents.
 const CLAUSE_COST: u64 = 64;
+
+/// Documents that are looked at in less than a millisecond.
+const SHORT: u64 = 2_048;
+
+/// Steps that a search takes where it was asked for, at most: less than a millisecond.
+const SHORT_STEPS: u64 = 8 << 10;
+
+/// Steps that a search takes among short ones, at most: about 10 milliseconds.
+const MEDIUM_STEPS: u64 = 128 << 10;
+
+/// Terms that the clauses of a search stand for in all segments, beyond which it is long.
+const LONG_TERMS: u64 = 4_096;
 
 /// The embedded search engine.
 ///
@@ -51,8 +63,10 @@ const CLAUSE_COST: u64 = 64;
 #[derive(Debug)]
 pub struct EmbeddedEngine {
     indexes: Arc<Shared>,
-    /// Runs searches that nobody else runs.
+    /// Runs searches that nobody else runs, as long as they are short.
     searching: Workers,
+    /// Runs those that are long.
+    searching_long: Workers,
     /// Runs all that changes anything, one after the other.
     writing: Workers,
     /// Looks whether files are there.
@@ -105,6 +119,7 @@ impl EmbeddedEngine {
                 writers: Mutex::default(),
             }),
             searching: Workers::new("search", threads, MAX_WAITING)?,
+            searching_long: Workers::new("search-long", threads.div_ceil(2), MAX_WAITING)?,
             writing: Workers::new("search-write", 1, MAX_WAITING)?,
             looking: Workers::new("search-look", 1, MAX_WAITING)?,
         })
@@ -124,25 +139,80 @@ impl EmbeddedEngine {
         self.writing.run(work).await?
     }
 
-    /// Runs what takes about as long as to look at so many documents.
+    /// Runs work among what is short unless it is known to be long. Work that takes too many steps there ends,
+    /// and begins again among what is long, so that it never holds up short work. `held` is the memory that the
+    /// context counts for it already.
     async fn read<T: Send + 'static>(
         &self,
-        cost: u64,
+        is_long: bool,
+        mut held: usize,
         context: &CallContext,
-        work: impl FnOnce() -> Result<T, EngineError> + Send + 'static,
+        work: impl Fn(&Watch) -> Result<T, EngineError> + Send + Sync + 'static,
     ) -> Result<T, EngineError> {
-        /// Documents that are looked at in less than a millisecond.
-        const SHORT: u64 = 2_048;
-        if cost <= SHORT {
-            return work();
-        }
-        match &context.long_work {
-            Some(_) => {
-                context
-                    .run_long(usize::try_from(cost).unwrap_or(usize::MAX), work)
-                    .await?
+        let work = Arc::new(work);
+        if !is_long {
+            let short = self.on_thread(Some(MEDIUM_STEPS), context, held, Arc::clone(&work));
+            match short.await? {
+                Attempt::Done(done) => return done,
+                Attempt::TooLong { held: so_far } => held = so_far,
             }
-            None => self.searching.run(work).await?,
+        }
+        match self.on_thread(None, context, held, work).await? {
+            Attempt::Done(done) => done,
+            Attempt::TooLong { .. } => Err(StoreError::Cancelled.into()),
+        }
+    }
+
+    /// Runs work on a thread for short work if it may take so many steps, and else on one for long work.
+    async fn on_thread<T: Send + 'static>(
+        &self,
+        steps: Option<u64>,
+        context: &CallContext,
+        held: usize,
+        work: Arc<impl Fn(&Watch) -> Result<T, EngineError> + Send + Sync + 'static>,
+    ) -> Result<Attempt<T>, StoreError> {
+        let own = context.clone();
+        let run = move || Attempt::new(steps, own, held, &*work);
+        match (&context.long_work, steps) {
+            // Costs as places for long work take them: terms that are sorted.
+            (Some(_), Some(_)) => context.run_long(MEDIUM_TERMS, run).await,
+            (Some(_), None) => context.run_long(usize::MAX, run).await,
+            (None, Some(_)) => self.searching.run(run).await,
+            (None, None) => self.searching_long.run(run).await,
+        }
+    }
+}
+
+/// What is sorted in about the time of [`MEDIUM_STEPS`].
+const MEDIUM_TERMS: usize = 1 << 15;
+
+/// What became of work that may take a number of steps.
+enum Attempt<T> {
+    Done(Result<T, EngineError>),
+    /// It took more; so much memory is counted in its name.
+    TooLong {
+        held: usize,
+    },
+}
+
+impl<T> Attempt<T> {
+    /// Runs work.
+    fn new(
+        steps: Option<u64>,
+        context: CallContext,
+        held: usize,
+        work: impl Fn(&Watch) -> Result<T, EngineError>,
+    ) -> Self {
+        let context = match steps {
+            Some(steps) => context.with_meter(Arc::new(Meter::new(steps))),
+            None => context,
+        };
+        let watch = Watch::new(context, held);
+        match work(&watch) {
+            Err(EngineError::Call(StoreError::Metered(_))) if steps.is_some() => {
+                Attempt::TooLong { held: watch.held() }
+            }
+            done => Attempt::Done(done),
         }
     }
 }
@@ -377,7 +447,9 @@ fn cost(snapshot: &Snapshot, search: &Search) -> u64 {
 /// Counts clauses; those with typing errors look at a good part of a dictionary.
 fn count(query: &Query, clauses: &mut u64) {
     *clauses += match query {
-        Query::Match(clause) if clause.fuzziness.is_some() => 16,
+        Query::Match(clause) if clause.fuzziness.is_some() => {
+            1 + query.expanded_terms().saturating_mul(15) / u64::from(EXPANSIONS)
+        }
         Query::Terms(terms) => 1 + terms.values.len() as u64 / 16,
         _ => 1,
     };
@@ -479,10 +551,19 @@ impl SearchEngine for EmbeddedEngine {
         context.check()?;
         let open = self.indexes.catalog().get(index.name.as_str())?;
         let (layout, snapshot) = (open.layout(index.definition)?, open.snapshot());
-        let (search, live) = (search.clone(), context.clone());
-        let work = cost(&snapshot, &search);
-        let run = move || search::run(&snapshot, &layout, &search, &Watch::new(live));
-        self.read(work, context, run).await
+        let mut held = 0;
+        if cost(&snapshot, search) <= SHORT {
+            let run = |watch: &Watch| search::run(&snapshot, &layout, search, watch);
+            match Attempt::new(Some(SHORT_STEPS), context.clone(), 0, run) {
+                Attempt::Done(done) => return done,
+                Attempt::TooLong { held: so_far } => held = so_far,
+            }
+        }
+        let segments = snapshot.segments.len() as u64;
+        let is_long = search.expanded_terms().saturating_mul(segments) > LONG_TERMS;
+        let search = search.clone();
+        let run = move |watch: &Watch| search::run(&snapshot, &layout, &search, watch);
+        self.read(is_long, held, context, run).await
     }
 
     async fn count(&self, name: &PhysicalName, context: &CallContext) -> Result<u64, EngineError> {
@@ -499,10 +580,13 @@ impl SearchEngine for EmbeddedEngine {
     ) -> Result<Vec<String>, EngineError> {
         context.check()?;
         let open = self.indexes.catalog().get(name.as_str())?;
-        let (snapshot, after, live) = (open.snapshot(), after.map(str::to_owned), context.clone());
-        let work = snapshot.size();
-        let run = move || search::ids(&snapshot, after.as_deref(), size, &Watch::new(live));
-        self.read(work, context, run).await
+        let (snapshot, after) = (open.snapshot(), after.map(str::to_owned));
+        let is_short = snapshot.size() <= SHORT;
+        let run = move |watch: &Watch| search::ids(&snapshot, after.as_deref(), size, watch);
+        match is_short {
+            true => run(&Watch::new(context.clone(), 0)),
+            false => self.read(false, 0, context, run).await,
+        }
     }
 }
 

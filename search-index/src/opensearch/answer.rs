@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
 use super::fields::{Kind, SortKey, scalar};
-use crate::dsl::{Aggregation, AggregationKind, Search};
+use crate::dsl::{Aggregation, AggregationKind, Counted, ROOTS, Search, TermsAggregation};
 use crate::engine::{AggregationAnswer, AggregationContent, Answer, Bucket, Hit, Total};
 use crate::mapping::IndexDefinition;
 
@@ -24,9 +24,31 @@ pub(super) struct Form {
 #[derive(Debug)]
 struct AggregationForm {
     name: String,
-    /// Of the keys of buckets; `None` if there are none.
-    terms: Option<Kind>,
+    /// How to read the buckets; `None` if there are none.
+    terms: Option<TermsForm>,
     aggregations: Vec<AggregationForm>,
+}
+
+/// How to read buckets.
+#[derive(Debug)]
+struct TermsForm {
+    /// Of their keys.
+    kind: Kind,
+    counts: Counted,
+    /// What is chosen among them here: the least count, and how many.
+    choice: Option<(u64, usize)>,
+}
+
+impl TermsForm {
+    fn new(index: &IndexDefinition, terms: &TermsAggregation) -> Self {
+        let size = usize::try_from(terms.size).unwrap_or(usize::MAX);
+        let choice = terms.is_chosen_after();
+        TermsForm {
+            kind: Kind::of(index, &terms.field),
+            counts: terms.counts,
+            choice: choice.then_some((terms.min_doc_count, size)),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -98,6 +120,19 @@ impl Form {
         &self.sort
     }
 
+    /// Writes a search whose answer is read by this form.
+    pub(super) fn body(&self, search: &Search) -> Vec<u8> {
+        let mut body = search.to_json();
+        let keys = body["sort"].as_array_mut().into_iter().flatten();
+        for (written, _) in keys.zip(&self.sort).filter(|(_, key)| key.is_widened) {
+            let by_field = written.as_object_mut().into_iter().flatten();
+            for (_, options) in by_field {
+                options["numeric_type"] = "long".into();
+            }
+        }
+        body.to_string().into_bytes()
+    }
+
     /// Reads an answer; the sources of its hits are parts of the body.
     pub(super) fn read(&self, body: &Bytes) -> Result<Answer, String> {
         let raw: RawAnswer<'_> = serde_json::from_slice(body).map_err(|error| error.to_string())?;
@@ -141,7 +176,7 @@ fn forms(index: &IndexDefinition, aggregations: &[Aggregation]) -> Vec<Aggregati
     let form = |aggregation: &Aggregation| AggregationForm {
         name: aggregation.name.clone(),
         terms: match &aggregation.kind {
-            AggregationKind::Terms(terms) => Some(Kind::of(index, &terms.field)),
+            AggregationKind::Terms(terms) => Some(TermsForm::new(index, terms)),
             AggregationKind::Nested { .. } => None,
         },
         aggregations: forms(index, &aggregation.aggregations),
@@ -175,7 +210,7 @@ impl AggregationForm {
         let inner =
             |members: &mut Members| read_all(&self.aggregations, |name| members.remove(name));
         let number = |members: &Members, name: &str| members.get(name).and_then(Json::as_u64);
-        let Some(kind) = self.terms else {
+        let Some(terms) = &self.terms else {
             let count = number(members, "doc_count")?;
             return Some(
                 inner(members).map(|aggregations| AggregationContent::Nested {
@@ -188,23 +223,37 @@ impl AggregationForm {
             return None;
         };
         let mut buckets = Vec::with_capacity(found.len());
+        let mut other = number(members, "sum_other_doc_count")?;
         for bucket in found {
             let Json::Object(mut bucket) = bucket else {
                 return None;
             };
+            let documents = number(&bucket, "doc_count")?;
+            let count = match terms.counts {
+                Counted::Documents => documents,
+                Counted::Roots => bucket.remove(ROOTS)?["doc_count"].as_u64()?,
+            };
+            match terms.choice {
+                Some((least, _)) if count < least => continue,
+                Some((_, size)) if buckets.len() == size => {
+                    other += documents;
+                    continue;
+                }
+                _ => {}
+            }
             let aggregations = match inner(&mut bucket) {
                 Ok(aggregations) => aggregations,
                 Err(error) => return Some(Err(error)),
             };
             buckets.push(Bucket {
-                count: number(&bucket, "doc_count")?,
-                key: bucket_key(kind, bucket.remove("key")?)?,
+                count,
+                key: bucket_key(terms.kind, bucket.remove("key")?)?,
                 aggregations,
             });
         }
         Some(Ok(AggregationContent::Buckets {
             buckets,
-            other: number(members, "sum_other_doc_count")?,
+            other,
             // Where the least counts come first the engine knows no bound, and says -1.
             error: number(members, "doc_count_error_upper_bound").unwrap_or_default(),
         }))

@@ -1,6 +1,6 @@
 //! How the engine treats the values of a field, found by its name.
 
-use crate::dsl::{FieldSort, Missing, Sort, Value};
+use crate::dsl::{FieldSort, Missing, Sort, SortMode, Value};
 use crate::mapping::{Content, IndexDefinition, IntegerType, Leaf, ObjectFields, ScalarIndex};
 
 /// How the engine holds the values of a field.
@@ -28,6 +28,8 @@ pub(super) struct SortKey {
     pub(super) kind: Kind,
     /// It is the greatest of all.
     missing_is_greatest: bool,
+    /// Integers of 32 bits are sorted as those of 64, since their sums may need them.
+    pub(super) is_widened: bool,
 }
 
 impl Kind {
@@ -78,16 +80,23 @@ impl SortKey {
             Sort::Score { .. } => SortKey {
                 kind: Kind::Score,
                 missing_is_greatest: false,
+                is_widened: false,
             },
             Sort::Field(FieldSort {
                 field,
                 descending,
                 missing,
+                mode,
                 ..
-            }) => SortKey {
-                kind: Kind::of(index, field),
-                missing_is_greatest: (*missing == Missing::Last) != *descending,
-            },
+            }) => {
+                let kind = Kind::of(index, field);
+                let is_widened = kind == Kind::Short && *mode == Some(SortMode::Sum);
+                SortKey {
+                    kind: if is_widened { Kind::Long } else { kind },
+                    missing_is_greatest: (*missing == Missing::Last) != *descending,
+                    is_widened,
+                }
+            }
         }
     }
 

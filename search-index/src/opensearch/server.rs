@@ -461,9 +461,9 @@ impl SearchEngine for OpenSearch {
             Some(after) if after.contains(&None) => {
                 let mut search = search.as_ref().clone();
                 search.search_after = Some(sent_after(after, &form)?);
-                search.to_bytes()
+                form.body(&search)
             }
-            _ => search.to_bytes(),
+            _ => form.body(&search),
         };
         let path = [index.name.as_str(), "_search"];
         let request = Request::send(Method::POST, &path, body).query(WHOLE);

@@ -26,7 +26,8 @@ use super::target::{Member, follow, members, ways};
 use super::types;
 use crate::code;
 use crate::dsl::{
-    Aggregation, AggregationKind, BucketOrder, Search, Sort, TermsAggregation, TotalHits,
+    Aggregation, AggregationKind, BucketOrder, ClauseLimits, Counted, Search, Sort,
+    TermsAggregation, TotalHits,
 };
 use crate::limits::SearchLimits;
 use crate::mapping::{
@@ -316,8 +317,9 @@ impl SearchApi {
             (value != Input::Null).then(|| (argument.name.to_string(), value))
         });
         let given = Input::Object(given.collect());
-        let clauses = Clauses::new(object, place);
+        let counted = ClauseLimits::new(limits);
         let query = |key| {
+            let clauses = Clauses::new(object, place, key, &counted);
             given
                 .get(key)
                 .map(|clause| clauses.query(clause))
@@ -441,6 +443,11 @@ fn aggregation(
             min_doc_count: natural(terms, "min_doc_count", place)?.unwrap_or(1),
             order: choice(terms, "order", ORDERS).unwrap_or_default(),
             missing: missing.transpose()?.flatten(),
+            // A facet counts objects, however many of those that are embedded in one have the value.
+            counts: match found.nested {
+                Some(_) => Counted::Roots,
+                None => Counted::Documents,
+            },
         }),
         aggregations: Vec::new(),
     };

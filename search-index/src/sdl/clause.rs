@@ -6,10 +6,11 @@ use super::arguments::{Place, choice, flag};
 use super::input::Input;
 use super::operand::{End, Limit, Operand, bound, operand};
 use super::target::{Found, Kind, Member, Target, follow, member};
+use super::trail::Trail;
 use crate::code;
 use crate::dsl::{
-    Bool, DisMax, Exists, Ids, Match, Nested, Operator, Prefix, Query, Range, ScoreMode, Term,
-    Terms, Value, ZeroTerms,
+    Bool, ClauseLimits, DisMax, Exists, Ids, Match, Nested, Operator, Prefix, Query, Range,
+    ScoreMode, Term, Terms, Value, ZeroTerms,
 };
 use crate::mapping::{Leaf, ObjectFields, ScalarIndex};
 use crate::value::document_id;
@@ -19,6 +20,9 @@ use crate::value::document_id;
 pub(super) struct Clauses<'i> {
     object: &'i ObjectFields,
     place: Place,
+    /// Where the clause that is read stands in the argument.
+    trail: Trail<'i>,
+    limits: &'i ClauseLimits<'i>,
 }
 
 /// A clause that goes by property, with its property found.
@@ -31,13 +35,37 @@ struct ByProperty<'i, 'v> {
 type Result<T> = std::result::Result<T, GraphqlError>;
 
 impl<'i> Clauses<'i> {
-    pub(super) fn new(object: &'i ObjectFields, place: Place) -> Self {
-        Clauses { object, place }
+    /// Reads the clauses of an argument; they count.
+    pub(super) fn new(
+        object: &'i ObjectFields,
+        place: Place,
+        argument: &'i str,
+        limits: &'i ClauseLimits<'i>,
+    ) -> Self {
+        Clauses {
+            object,
+            place,
+            trail: Trail::new(argument),
+            limits,
+        }
     }
 
-    /// Reads a clause.
+    /// Reads a clause. An error says where it stands.
     pub(super) fn query(self, input: &Input) -> Result<Query> {
-        let (name, content) = self.place.only("a clause", input)?;
+        let read = self.place.only("a clause", input);
+        let read = read.and_then(|(name, content)| {
+            let inside = Clauses {
+                trail: self.trail.member(name),
+                ..self
+            };
+            inside
+                .named(name, content)
+                .map_err(|error| inside.trail.mark(error))
+        });
+        read.map_err(|error| self.trail.mark(error))
+    }
+
+    fn named(self, name: &str, content: &Input) -> Result<Query> {
         match name {
             "match_all" => Ok(Query::MatchAll {
                 boost: self.place.boost(content)?,
@@ -45,7 +73,7 @@ impl<'i> Clauses<'i> {
             "match_none" => self.place.boost(content).map(|_| Query::MatchNone),
             "bool" => self.combination(content),
             "exists" => self.exists(content),
-            "ids" => Ok(Query::Ids(Ids {
+            "ids" => self.counted(Query::Ids(Ids {
                 values: ids(content.get("values")),
                 boost: self.place.boost(content)?,
             })),
@@ -65,12 +93,24 @@ impl<'i> Clauses<'i> {
 
     fn inner(self, content: &Input, key: &str) -> Result<Query> {
         let none = Input::Object(Vec::new());
-        self.query(content.get(key).unwrap_or(&none))
+        let inside = Clauses {
+            trail: self.trail.member(key),
+            ..self
+        };
+        inside.query(content.get(key).unwrap_or(&none))
     }
 
     fn list(self, content: &Input, key: &str) -> Result<Vec<Query>> {
         let items = content.get(key).map(Input::items).unwrap_or_default();
-        items.iter().map(|item| self.query(item)).collect()
+        let list = self.trail.member(key);
+        let items = items.iter().enumerate().map(|(at, item)| {
+            let inside = Clauses {
+                trail: list.item(at),
+                ..self
+            };
+            inside.query(item)
+        });
+        items.collect()
     }
 
     fn combination(self, content: &Input) -> Result<Query> {
@@ -90,7 +130,11 @@ impl<'i> Clauses<'i> {
         let Some(Member::Object(embedded)) = member(self.object, key) else {
             return Err(self.unknown(key));
         };
-        let inside = Clauses::new(&embedded.fields, self.place);
+        let inside = Clauses {
+            object: &embedded.fields,
+            trail: self.trail.member(key),
+            ..self
+        };
         if !embedded.nested {
             return inside.nested(options);
         }
@@ -129,8 +173,8 @@ impl<'i> Clauses<'i> {
         }
         let each = fields
             .into_iter()
-            .map(|field| Query::Exists(Exists { field, boost }));
-        Ok(under(found.nested, best(each.collect())))
+            .map(|field| self.counted(Query::Exists(Exists { field, boost })));
+        Ok(under(found.nested, best(each.collect::<Result<_>>()?)))
     }
 
     /// Reads a clause that goes by property.
@@ -160,7 +204,10 @@ impl<'i> Clauses<'i> {
                 options,
             }),
             Some(Member::Object(embedded)) => {
-                let inside = Clauses::new(&embedded.fields, self.place);
+                let inside = Clauses {
+                    object: &embedded.fields,
+                    ..self
+                };
                 let mut clause = inside.find(name, options)?;
                 clause.found = clause.found.under(embedded);
                 Ok(clause)
@@ -275,7 +322,7 @@ impl<'i> Clauses<'i> {
             _ => None,
         });
         let field = clause.found.target.whole_path();
-        Ok(match (&lower, &upper) {
+        self.counted(match (&lower, &upper) {
             (None, None) => Query::Exists(Exists { field, boost }),
             _ => Query::Range(Range {
                 field,
@@ -329,6 +376,13 @@ impl<'i> Clauses<'i> {
         })
     }
 
+    /// Counts a clause.
+    fn counted(self, query: Query) -> Result<Query> {
+        let counted = self.limits.count(&query, 1);
+        counted.map_err(|error| error.at(self.place.location))?;
+        Ok(query)
+    }
+
     fn operand(self, clause: &ByProperty<'_, '_>, input: &Input) -> Result<Operand> {
         operand(clause.found.target, input)
             .map_err(|error| self.place.operand(clause.key, input, &error))
@@ -346,7 +400,16 @@ impl<'i> Clauses<'i> {
         if let (Kind::Language, Some(lang)) = (target.kind(), clause.options.get("lang")) {
             paths = self.in_language(target, lang.text().unwrap_or_default())?;
         }
-        let all = best(paths.into_iter().map(query).collect());
+        let number = paths.len();
+        let mut fields = paths.into_iter();
+        let first = fields.next().map(&query);
+        if let Some(first) = &first {
+            // Before the operands are there as often as there are fields.
+            self.limits
+                .count(first, number)
+                .map_err(|error| error.at(self.place.location))?;
+        }
+        let all = best(first.into_iter().chain(fields.map(query)).collect());
         Ok(match (target.index(), all) {
             // Numbers score the same, whatever field serves them.
             (ScalarIndex::Exact | ScalarIndex::Time, all) => Query::ConstantScore {

@@ -40,6 +40,7 @@ mod shape;
 mod shared;
 mod sort;
 mod target;
+mod trail;
 mod types;
 
 pub use api::SearchApi;

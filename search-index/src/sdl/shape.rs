@@ -12,7 +12,7 @@ use super::federation::EntityTypes;
 use super::reference::References;
 use super::selection::Operation;
 use super::target::Target;
-use crate::mapping::{Content, Field as Indexed, Leaf, ObjectFields, Reads, ScalarIndex};
+use crate::mapping::{Content, Field as Indexed, Leaf, ObjectFields, Reads, ScalarIndex, index_of};
 
 /// A field of an answer under its key.
 #[derive(Clone, Debug, PartialEq)]
@@ -169,6 +169,8 @@ pub(crate) struct Value {
 pub(crate) enum ValueContent {
     /// JSON that is shown as it is.
     Plain,
+    /// A JSON number that is shown as values of a scalar are.
+    Number(Scalar),
     /// A literal, of which members are shown.
     Literal(Fields<LiteralField>),
     /// An embedded object.
@@ -181,6 +183,22 @@ pub(crate) enum LiteralField {
     Value,
     Lang,
     Type,
+}
+
+/// Returns whether values are numbers in the index, and strings in answers, as those of the object service are.
+fn is_string_of_number(scalar: Scalar) -> bool {
+    let is_number = matches!(
+        index_of(scalar),
+        ScalarIndex::Integer(_) | ScalarIndex::Double
+    );
+    let shown_as_number = [
+        Scalar::Byte,
+        Scalar::Short,
+        Scalar::Int,
+        Scalar::Long,
+        Scalar::Double,
+    ];
+    is_number && !shown_as_number.contains(&scalar)
 }
 
 /// How the keys of buckets look.
@@ -303,9 +321,13 @@ impl<'d> Shapes<'d, '_> {
             Reads::Name(_) => return ValueContent::Plain,
             Reads::Property(id) => self.soml[id].range,
         };
-        let Range::Literal(_) = range else {
-            return ValueContent::Plain;
-        };
+        match range {
+            Range::Literal(_) => {}
+            Range::Scalar(scalar) if is_string_of_number(scalar) => {
+                return ValueContent::Number(scalar);
+            }
+            _ => return ValueContent::Plain,
+        }
         ValueContent::Literal(self.fields(sets, |name, _| match name {
             "value" => LiteralField::Value,
             "lang" => LiteralField::Lang,

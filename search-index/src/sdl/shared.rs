@@ -41,7 +41,7 @@ fn add_aggregations(types: &mut Types) {
         field(
             "sum_other_doc_count",
             "Long",
-            "Number of objects in other buckets",
+            "Number of values in other buckets: one for each object, or embedded object, that has it",
         ),
         field("buckets", "[Search_Bucket!]", "Objects by value"),
     ];

@@ -73,7 +73,11 @@ fn add_result(types: &mut Types, name: &str, (field_name, object): (&str, &str))
     let hit = vec![
         field("id", "ID!", "The IRI of the object"),
         field("score", "Float", "How well it matches"),
-        field("sort", "[String]", "Its sort keys, for `search_after`"),
+        field(
+            "sort",
+            "[String]",
+            "Its sort keys in the form of the index, for `search_after`",
+        ),
         field(field_name, object, "The object"),
     ];
     types.object(&format!("{name}_Search_Hit"), "An object that matches", hit);

@@ -28,6 +28,9 @@ use crate::sdl::{RootField, RootSearch, SearchApi};
 /// Bytes of a new document, or values of variables, beyond which a request is read in a slot.
 const SHORT_TEXT: usize = 1_024;
 
+/// Bytes beyond which reading is long work, which no short request waits for.
+const MEDIUM_TEXT: usize = 128 << 10;
+
 /// Bytes of hits that are written on an async worker.
 const SHORT_ANSWER: usize = 64 << 10;
 
@@ -58,6 +61,8 @@ struct Shared {
 struct Ready {
     prepared: Prepared,
     roots: Vec<RootField>,
+    /// It was read in a slot, and is freed in one.
+    is_large: bool,
 }
 
 /// What became of a search: an answer, or why there is none.
@@ -143,20 +148,25 @@ impl SearchService {
         context: RequestContext,
     ) -> Result<(Ready, RequestContext), Refusal> {
         let shared = Arc::clone(&self.shared);
-        let is_short = match shared.documents.known(&request.query) {
-            Some(_) => request.values_cost() <= SHORT_TEXT,
-            None => request.reading_cost() <= SHORT_TEXT,
+        let cost = match shared.documents.known(&request.query) {
+            Some(_) => request.values_cost(),
+            None => request.reading_cost(),
         };
-        if is_short {
-            let ready = shared.read(&request, &context)?;
-            return Ok((ready, context));
-        }
+        let weight = match cost {
+            ..=SHORT_TEXT => {
+                let ready = shared.read(&request, &context)?;
+                return Ok((ready, context));
+            }
+            ..=MEDIUM_TEXT => Weight::Medium,
+            _ => Weight::Long,
+        };
         let (slots, deadline) = (&self.shared.options.slots, context.deadline);
         let work = move |_| {
-            let ready = shared.read(&request, &context)?;
+            let mut ready = shared.read(&request, &context)?;
+            ready.is_large = true;
             Ok((ready, context))
         };
-        let done = slots.run(Weight::Medium, deadline, work).await;
+        let done = slots.run(weight, deadline, work).await;
         done.unwrap_or_else(|error| Err(vec![error.into()]))
     }
 
@@ -208,7 +218,7 @@ impl SearchService {
         let answers = searched.iter().flatten().flatten();
         let hits = answers.flat_map(|answer| &answer.hits);
         let bytes: usize = hits.map(|hit| hit.source.len()).sum();
-        let is_short = bytes <= SHORT_ANSWER && self.shared.is_quick(&ready);
+        let is_short = bytes <= SHORT_ANSWER && !ready.is_large && self.shared.is_quick(&ready);
         if is_short {
             return self
                 .shared
@@ -235,7 +245,11 @@ impl Shared {
             &prepared.variables,
             &self.options.search_limits,
         )?;
-        Ok(Ready { prepared, roots })
+        Ok(Ready {
+            prepared,
+            roots,
+            is_large: false,
+        })
     }
 
     /// Tells whether what the request asks for beside searches takes no time to write.

@@ -278,7 +278,7 @@ objects:
         types: vec!["http://e/Planet"],
         fields: vec![
             FieldValues::Terms(&mass),
-            FieldValues::Objects(vec![ObjectValues {
+            FieldValues::objects(vec![ObjectValues {
                 iri: "http://e/f",
                 types: vec![],
                 fields: vec![],
@@ -289,8 +289,8 @@ objects:
         iri: "http://e/f",
         types: vec!["http://e/Film"],
         fields: vec![
-            FieldValues::Objects(vec![planet("http://e/2"), planet("http://e/1")]),
-            FieldValues::Objects(vec![planet("http://e/2"), planet("http://e/1")]),
+            FieldValues::objects(vec![planet("http://e/2"), planet("http://e/1")]),
+            FieldValues::objects(vec![planet("http://e/2"), planet("http://e/1")]),
         ],
     };
     let document = Document::of(&schema, film, &object);

@@ -8,10 +8,13 @@ mod document;
 mod embedded;
 #[cfg(feature = "embedded")]
 mod engine_cases;
+mod expanded_terms;
 mod federation;
 #[cfg(feature = "embedded")]
 mod fuzz_seeds;
 mod indexer;
+#[cfg(feature = "embedded")]
+mod long_searches;
 mod mapping;
 mod opensearch;
 #[allow(dead_code, reason = "shared with other test binaries")]
@@ -22,6 +25,7 @@ mod sdl;
 mod searches;
 mod service;
 mod star_wars;
+mod values_in_hits;
 
 use search_index::mapping::{Indexes, MappingError, MappingOptions};
 use search_index::soml_core::Valid;

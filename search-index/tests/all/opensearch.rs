@@ -162,7 +162,7 @@ fn planet(schema: &search_index::soml_core::schema::Schema, at: i32) -> Document
         fields: vec![
             FieldValues::Terms(&alias),
             FieldValues::Terms(&height),
-            FieldValues::Objects(Vec::new()),
+            FieldValues::objects(Vec::new()),
         ],
     };
     let fields = definition
@@ -172,8 +172,8 @@ fn planet(schema: &search_index::soml_core::schema::Schema, at: i32) -> Document
         .zip(&terms)
         .map(|((_, field), terms)| match (field.leaf(), at) {
             (Some(_), _) => FieldValues::Terms(terms),
-            (None, 1 | 2) => FieldValues::Objects(vec![person()]),
-            (None, _) => FieldValues::Objects(Vec::new()),
+            (None, 1 | 2) => FieldValues::objects(vec![person()]),
+            (None, _) => FieldValues::objects(Vec::new()),
         });
     let object = ObjectValues {
         iri: &iri,

@@ -10,7 +10,7 @@ use graph_store::{CallContext, GraphStore, StoreError, StoreInfo};
 use oxrdf::{
     GraphName, GraphNameRef, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, Term, TermRef,
 };
-use search_index::document::Document;
+use search_index::document::{Document, Reason};
 use search_index::mapping::{Indexes, MappingOptions};
 use search_index::read::Reader;
 use serde_json::{Value, json};
@@ -40,7 +40,9 @@ const DATA: &[(&str, &str, &str)] = &[
     ("f1", "title", "\"One\""),
     ("f1", "planets", "p1"),
     ("f1", "planets", "p2"),
+    ("f1", "planets", "\"nowhere\""),
     ("f1", "sequel", "f2"),
+    ("f1", "sequel", "\"later\""),
     ("f2", "type", "Film"),
     ("f2", "title", "\"Two\""),
     (
@@ -199,6 +201,22 @@ fn objects_are_read_with_those_that_they_embed() {
     assert_eq!(
         malformed,
         [("http://e/f2", "title"), ("http://e/p2", "planets.mass")]
+    );
+}
+
+#[test]
+fn literals_where_objects_belong_are_counted_also_for_an_abstract_range() {
+    let (films, _) = documents("Film", 10);
+    let malformed = films[0].malformed.iter();
+    let malformed: Vec<_> = malformed
+        .map(|m| (m.iri.as_str(), m.path.as_str(), m.value.as_str(), m.reason))
+        .collect();
+    assert_eq!(
+        malformed,
+        [
+            ("http://e/f1", "planets", "\"nowhere\"", Reason::IllTyped),
+            ("http://e/f1", "sequel", "\"later\"", Reason::IllTyped),
+        ]
     );
 }
 

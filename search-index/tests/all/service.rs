@@ -1,16 +1,20 @@
 //! Requests to the service over an engine that answers what a test says.
 
-use std::sync::{Arc, Mutex};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, mpsc};
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures::poll;
 use search_index::dsl::{Search, Value};
 use search_index::engine::{
     AggregationAnswer, AggregationContent, Answer, Binding, Bucket, EngineError, EngineHealth,
     EngineInfo, Hit, IndexState, PhysicalName, Rejected, SearchEngine, Switch, Total,
 };
 use search_index::graph_store::{CallContext, StoreError};
-use search_index::graphql_service::{Limits, Request, RequestContext, Service};
+use search_index::graphql_service::{
+    Limits, Request, RequestContext, Service, Slot, Slots, Weight,
+};
 use search_index::mapping::{Analyzers, Owner};
 use search_index::sdl::SearchApi;
 use search_index::service::{SearchService, SearchServiceOptions, Target};
@@ -427,4 +431,52 @@ async fn a_request_has_a_bounded_number_of_searches() {
     let answer = bound.json(&searches(21)).await;
     assert_eq!(answer["errors"][0]["extensions"]["code"], "LIMIT_SEARCHES");
     assert_eq!(bound.engine.asked.lock().expect("no panic").len(), 20);
+}
+
+/// Occupies the only slot of a weight until the returned sender is dropped.
+async fn occupied(slots: &Arc<Slots>, weight: Weight) -> mpsc::Sender<()> {
+    let (end, ended) = mpsc::channel::<()>();
+    let (start, started) = tokio::sync::oneshot::channel();
+    let slots = Arc::clone(slots);
+    tokio::spawn(async move {
+        let job = move |slot: Slot| {
+            let _slot = slot;
+            let _ = start.send(());
+            let _ = ended.recv();
+        };
+        slots.run(weight, None, job).await
+    });
+    started.await.expect("a slot is free");
+    end
+}
+
+/// Asks for planets by as many ids.
+fn by_ids(number: usize) -> Request {
+    let ids: Vec<_> = (0..number)
+        .map(|at| format!("https://example.org/things/{at}"))
+        .collect();
+    let variables = json!({ "ids": ids });
+    let variables = variables.as_object().expect("an object").clone();
+    Request::new("query($ids: [ID!]!) { planet_search(query: {ids: {values: $ids}}) { took } }")
+        .with_variables(variables)
+}
+
+#[tokio::test]
+async fn a_search_is_read_in_a_slot_by_its_size() {
+    for (number, weight) in [(300, Weight::Medium), (9_000, Weight::Long)] {
+        let slots = Arc::new(Slots::new(Some(1), 10));
+        let options = SearchServiceOptions::default().with_slots(Arc::clone(&slots));
+        let bound = serve_with(options, |_, _| Ok(hits(&[])));
+        let end = occupied(&slots, weight).await;
+        let mut large = pin!(bound.service.respond(by_ids(number), RequestContext::new()));
+        assert!(poll!(&mut large).is_pending(), "{number}");
+        assert_eq!(slots.waiting(weight), 1, "{number}");
+        // A short one waits for nothing.
+        let short = bound.service.respond(by_ids(1), RequestContext::new());
+        let short = short.await.body.to_bytes();
+        assert!(short.starts_with(b"{\"data\""), "{short:?}");
+        drop(end);
+        let large = large.await.body.to_bytes();
+        assert!(large.starts_with(b"{\"data\""), "{large:?}");
+    }
 }

@@ -6,7 +6,7 @@
 //! both are counted.
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tantivy::DocId;
 use tantivy::columnar::{Column, MonotonicallyMappableToU64, StrColumn};
@@ -14,9 +14,9 @@ use tantivy::columnar::{Column, MonotonicallyMappableToU64, StrColumn};
 use super::compile::Result;
 use super::operand::{boolean_of, number, text_of};
 use super::watch::Watch;
-use crate::dsl::{Aggregation, AggregationKind, BucketOrder, TermsAggregation, Value};
+use crate::dsl::{Aggregation, AggregationKind, BucketOrder, Counted, TermsAggregation, Value};
 use crate::embedded::error::{failed, problem};
-use crate::embedded::layout::{Kind, Layout, Leaf};
+use crate::embedded::layout::{Kind, Layout, Leaf, ROOT};
 use crate::embedded::snapshot::{Segment, Snapshot};
 use crate::engine::{AggregationAnswer, AggregationContent, Bucket, EngineError};
 
@@ -47,6 +47,40 @@ enum Key {
     /// As the integer that sorts as it does.
     Number(u64),
     Text(String),
+}
+
+/// What a value counts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    /// Documents that have it.
+    documents: u64,
+    /// What the bucket counts: these, or their roots.
+    counted: u64,
+}
+
+impl Count {
+    fn add(&mut self, other: Count) {
+        self.documents += other.documents;
+        self.counted += other.counted;
+    }
+}
+
+/// Counts the documents, or the roots, of one value in a segment. Documents come in ascending order, so those of one
+/// root come one after the other.
+#[derive(Default)]
+struct Counting {
+    count: Count,
+    last_root: Option<DocId>,
+}
+
+impl Counting {
+    fn add(&mut self, root: Option<DocId>) {
+        self.count.documents += 1;
+        if root.is_none() || root != self.last_root {
+            self.count.counted += 1;
+            self.last_root = root;
+        }
+    }
 }
 
 impl<'a> Aggregator<'a> {
@@ -138,10 +172,15 @@ impl<'a> Aggregator<'a> {
             .as_ref()
             .map(|value| missing_key(leaf, value))
             .transpose()?;
-        let mut counts: HashMap<Key, u64> = HashMap::new();
+        let mut counts: HashMap<Key, Count> = HashMap::new();
         for (segment, documents) in self.snapshot.segments.iter().zip(documents) {
             let values = SegmentValues::new(segment, leaf)?;
-            self.count(&values, documents, missing.as_ref(), &mut counts)?;
+            let roots = match terms.counts {
+                Counted::Documents => None,
+                Counted::Roots => Some(segment.level(ROOT)?),
+            };
+            let root_of = |doc| roots.and_then(|roots| roots.next(doc));
+            self.count(&values, documents, root_of, missing.as_ref(), &mut counts)?;
             if terms.min_doc_count == 0 {
                 self.add_others(&values, leaf.level, &mut counts)?;
             }
@@ -183,36 +222,42 @@ impl<'a> Aggregator<'a> {
         &self,
         values: &SegmentValues,
         documents: &[DocId],
+        root_of: impl Fn(DocId) -> Option<DocId>,
         missing: Option<&Key>,
-        counts: &mut HashMap<Key, u64>,
+        counts: &mut HashMap<Key, Count>,
     ) -> Result<()> {
-        let mut own: HashMap<u64, u64> = HashMap::new();
-        let (mut scratch, mut without) = (Vec::new(), 0);
+        let mut own: HashMap<u64, Counting> = HashMap::new();
+        let (mut scratch, mut without) = (Vec::new(), Counting::default());
         for doc in documents {
             self.watch.step()?;
             values.read(*doc, &mut scratch);
-            without += u64::from(scratch.is_empty());
+            let root = root_of(*doc);
+            if scratch.is_empty() {
+                without.add(root);
+            }
             for raw in &scratch {
-                let count = own.entry(*raw).or_insert_with(|| 0);
-                *count += 1;
+                own.entry(*raw).or_default().add(root);
             }
         }
-        self.watch.hold(own.len() * VALUE_MEMORY / 2)?;
-        if let Some(missing) = missing.filter(|_| without > 0) {
-            *counts.entry(missing.clone()).or_insert(0) += without;
+        self.watch.hold(own.len() * VALUE_MEMORY)?;
+        if let Some(missing) = missing.filter(|_| without.count.documents > 0) {
+            counts
+                .entry(missing.clone())
+                .or_default()
+                .add(without.count);
         }
-        self.merge(values, own, counts)
+        let own = own.into_iter().map(|(raw, found)| (raw, found.count));
+        self.merge(values, own.collect(), counts)
     }
 
     /// Adds the counts of a segment to those of all.
     fn merge(
         &self,
         values: &SegmentValues,
-        own: HashMap<u64, u64>,
-        counts: &mut HashMap<Key, u64>,
+        mut own: Vec<(u64, Count)>,
+        counts: &mut HashMap<Key, Count>,
     ) -> Result<()> {
-        let mut own: Vec<(u64, u64)> = own.into_iter().collect();
-        own.sort_unstable();
+        own.sort_unstable_by_key(|(raw, _)| *raw);
         for own in own.chunks(KEYS) {
             let keys = values.keys(own.iter().map(|(raw, _)| *raw).collect())?;
             for (key, (_, count)) in keys.into_iter().zip(own) {
@@ -222,7 +267,7 @@ impl<'a> Aggregator<'a> {
                     Key::Number(_) => 0,
                 };
                 let known = counts.len();
-                *counts.entry(key).or_insert(0) += count;
+                counts.entry(key).or_default().add(*count);
                 if counts.len() > known {
                     self.watch.hold(VALUE_MEMORY + memory)?;
                 }
@@ -236,19 +281,20 @@ impl<'a> Aggregator<'a> {
         &self,
         values: &SegmentValues,
         level: usize,
-        counts: &mut HashMap<Key, u64>,
+        counts: &mut HashMap<Key, Count>,
     ) -> Result<()> {
-        let mut own = HashMap::new();
+        let mut own = HashSet::new();
         let mut scratch = Vec::new();
         for doc in values.segment.level(level)?.iter() {
             self.watch.step()?;
             if values.segment.is_alive(doc) {
                 values.read(doc, &mut scratch);
-                own.extend(scratch.iter().map(|raw| (*raw, 0)));
+                own.extend(scratch.iter().copied());
             }
         }
         self.watch.hold(own.len() * VALUE_MEMORY / 2)?;
-        self.merge(values, own, counts)
+        let own = own.into_iter().map(|raw| (raw, Count::default()));
+        self.merge(values, own.collect(), counts)
     }
 
     /// Returns the documents of each bucket.
@@ -377,12 +423,18 @@ fn value_of(kind: Kind, key: Key) -> Value {
 ///
 /// As an engine with one shard does it: the shard chooses a number of buckets whatever their size, and what is
 /// too small is left out of them, uncounted.
-fn chosen(terms: &TermsAggregation, counts: HashMap<Key, u64>) -> (Vec<(Key, u64)>, u64) {
+fn chosen(terms: &TermsAggregation, counts: HashMap<Key, Count>) -> (Vec<(Key, u64)>, u64) {
     let size = usize::try_from(terms.size).unwrap_or(usize::MAX);
     let mut all: Vec<_> = counts.into_iter().collect();
     all.sort_by(|(a, a_count), (b, b_count)| match terms.order {
-        BucketOrder::CountDescending => b_count.cmp(a_count).then_with(|| a.cmp(b)),
-        BucketOrder::CountAscending => a_count.cmp(b_count).then_with(|| a.cmp(b)),
+        BucketOrder::CountDescending => {
+            let by_count = b_count.counted.cmp(&a_count.counted);
+            by_count.then_with(|| a.cmp(b))
+        }
+        BucketOrder::CountAscending => {
+            let by_count = a_count.counted.cmp(&b_count.counted);
+            by_count.then_with(|| a.cmp(b))
+        }
         BucketOrder::KeyAscending => a.cmp(b),
         BucketOrder::KeyDescending => b.cmp(a),
     });
@@ -396,8 +448,10 @@ fn chosen(terms: &TermsAggregation, counts: HashMap<Key, u64>) -> (Vec<(Key, u64
         None => size,
     };
     let beyond = all.split_off(in_shard.min(all.len()));
-    all.retain(|(_, count)| *count >= terms.min_doc_count);
+    all.retain(|(_, count)| count.counted >= terms.min_doc_count);
     let left_out = all.split_off(size.min(all.len()));
-    let other = beyond.iter().chain(&left_out).map(|(_, count)| count).sum();
-    (all, other)
+    let others = beyond.iter().chain(&left_out);
+    let other = others.map(|(_, count)| count.documents).sum();
+    let kept = all.into_iter().map(|(key, count)| (key, count.counted));
+    (kept.collect(), other)
 }

@@ -178,17 +178,17 @@ impl<'p> Part<'p> {
                 Some(values.collect::<Result<Vec<_>>>()?)
             }
         };
-        let runner = Runner {
-            segment: self.segment,
-            watch: self.watch,
-        };
+        let runner = Runner::new(self.segment, self.watch);
+        let before = self.watch.used();
         let Some(mut scorer) = runner.scorer(&plan.query, plan.with_scores)? else {
+            self.watch.reuse(self.watch.used() - before);
             return Ok(keys);
         };
         let post_filter = plan.post_filter.as_ref();
         let mut post_filter = post_filter
             .map(|node| runner.scorer(node, false))
             .transpose()?;
+        let scorers = self.watch.used() - before;
         let roots = self.segment.level(ROOT)?;
         let mut scratch = Vec::with_capacity(keys.len());
         let mut doc = scorer.doc();
@@ -225,6 +225,8 @@ impl<'p> Part<'p> {
             }
             doc = scorer.advance();
         }
+        self.watch.outcome()?;
+        self.watch.reuse(scorers);
         Ok(keys)
     }
 
@@ -233,6 +235,9 @@ impl<'p> Part<'p> {
         while doc != tantivy::TERMINATED {
             if roots.contains(doc) && self.segment.is_alive(doc) {
                 return Some(doc);
+            }
+            if !self.watch.goes_on(1) {
+                return None;
             }
             doc = scorer.advance();
         }

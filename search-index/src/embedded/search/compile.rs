@@ -1,13 +1,17 @@
 //! From clauses to what runs over segments: fields are looked up, text is analysed, terms are weighed.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Bound as Limit;
+use std::sync::Arc;
 
 use tantivy::Term as IndexTerm;
+use tantivy::schema::Field;
 
 use super::node::{BoolNode, Node, TermNode};
 use super::operand::{boolean_of, number, numbers, term_bound, text_of};
 use super::pattern::IgnoringCase;
-use super::similarity::{Statistics, TermScore};
+use super::similarity::{FieldScore, TermScore};
 use super::source::Source;
 use super::watch::Watch;
 use crate::dsl::{
@@ -25,14 +29,35 @@ pub(super) struct Compiler<'c> {
     pub(super) layout: &'c Layout,
     pub(super) snapshot: &'c Snapshot,
     pub(super) watch: &'c Watch,
+    /// The fields whose terms were weighed.
+    fields: RefCell<HashMap<Field, WeighedField>>,
 }
+
+/// A field whose terms are weighed. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct WeighedField {
+    leaf: Arc<Leaf>,
+    score: FieldScore,
+}
+
+/// Memory of a term, beside its text.
+const TERM_MEMORY: usize = size_of::<Node>() + 64;
 
 /// Returns the product of a factor and a boost.
 pub(super) fn boosted(factor: f32, boost: Option<f64>) -> f32 {
     factor * boost.unwrap_or(1.0) as f32
 }
 
-impl Compiler<'_> {
+impl<'c> Compiler<'c> {
+    pub(super) fn new(layout: &'c Layout, snapshot: &'c Snapshot, watch: &'c Watch) -> Self {
+        Compiler {
+            layout,
+            snapshot,
+            watch,
+            fields: RefCell::default(),
+        }
+    }
+
     /// Compiles a clause about documents of a level, whose scores are multiplied by `factor`.
     pub(super) fn compile(&self, query: &Query, factor: f32, level: usize) -> Result<Node> {
         self.watch.step()?;
@@ -46,11 +71,13 @@ impl Compiler<'_> {
             Query::Range(range) => self.range(range, boosted(factor, range.boost)),
             Query::Exists(exists) => Ok(self.exists(exists, boosted(factor, exists.boost))),
             Query::Ids(ids) => {
-                let terms = ids
+                self.watch.steps(ids.values.len())?;
+                let terms: Vec<_> = ids
                     .values
                     .iter()
                     .map(|id| id.clone().into_bytes())
                     .collect();
+                self.hold_terms(&terms)?;
                 let factor = boosted(factor, ids.boost);
                 Ok(Node::Docs(
                     Source::Terms(self.layout.own.block, terms),
@@ -146,7 +173,7 @@ impl Compiler<'_> {
             Kind::Text(_) | Kind::Keyword => self.weighed(leaf, &text_of(value), factor),
             Kind::Boolean => {
                 let term = IndexTerm::from_field_u64(leaf.field, boolean_of(leaf, value)?.into());
-                self.weighed_term(leaf, term, factor, None)
+                self.weighed_term(leaf, term, factor)
             }
             Kind::Integer(..) | Kind::Unsigned | Kind::Double => Ok(match number(leaf, value)? {
                 Some(number) => Node::Docs(Source::Numbers(leaf.clone(), number..=number), factor),
@@ -158,48 +185,72 @@ impl Compiler<'_> {
     /// Matches a term of a field, as often as it is there.
     pub(super) fn weighed(&self, leaf: &Leaf, term: &str, factor: f32) -> Result<Node> {
         let term = IndexTerm::from_field_text(leaf.field, term);
-        self.weighed_term(leaf, term, factor, None)
+        self.weighed_term(leaf, term, factor)
     }
 
-    /// Matches a term, which counts as one of `documents` documents if given.
-    pub(super) fn weighed_term(
-        &self,
-        leaf: &Leaf,
-        term: IndexTerm,
-        factor: f32,
-        documents: Option<u64>,
-    ) -> Result<Node> {
-        let mut statistics = Statistics {
-            term_documents: 0,
-            field_documents: 0,
-            field_terms: 0,
-        };
+    fn weighed_term(&self, leaf: &Leaf, term: IndexTerm, factor: f32) -> Result<Node> {
+        let mut documents = 0;
         for segment in &self.snapshot.segments {
+            self.watch.step()?;
             let index = segment.reader.inverted_index(leaf.field).map_err(failed)?;
-            statistics.term_documents += u64::from(index.doc_freq(&term).map_err(failed)?);
+            documents += u64::from(index.doc_freq(&term).map_err(failed)?);
+        }
+        match documents {
+            0 => Ok(Node::Nothing),
+            documents => self.term_of(&self.weighed_field(leaf)?, term, documents, factor),
+        }
+    }
+
+    /// Returns a field with what its terms are weighed by.
+    pub(super) fn weighed_field(&self, leaf: &Leaf) -> Result<WeighedField> {
+        if let Some(known) = self.fields.borrow().get(&leaf.field) {
+            return Ok(known.clone());
+        }
+        let (mut documents, mut terms) = (0, 0);
+        for segment in &self.snapshot.segments {
+            self.watch.check()?;
             let lengths = segment.lengths(leaf)?;
-            statistics.field_documents += lengths.documents;
-            statistics.field_terms += lengths.terms;
+            documents += lengths.documents;
+            terms += lengths.terms;
         }
-        if statistics.term_documents == 0 {
-            return Ok(Node::Nothing);
-        }
-        if let Some(documents) = documents {
-            statistics.term_documents = documents;
-        }
-        let is_text = matches!(leaf.kind, Kind::Text(_));
+        let weighed = WeighedField {
+            leaf: Arc::new(leaf.clone()),
+            score: FieldScore::new(documents, terms),
+        };
+        self.fields.borrow_mut().insert(leaf.field, weighed.clone());
+        Ok(weighed)
+    }
+
+    /// Matches a term that is there, and counts as one of so many documents.
+    pub(super) fn term_of(
+        &self,
+        field: &WeighedField,
+        term: IndexTerm,
+        documents: u64,
+        factor: f32,
+    ) -> Result<Node> {
+        self.watch
+            .hold(TERM_MEMORY + term.serialized_value_bytes().len())?;
+        let is_text = matches!(field.leaf.kind, Kind::Text(_));
         Ok(Node::Term(TermNode {
-            field: leaf.field,
+            field: field.leaf.field,
             term,
-            lengths: is_text.then(|| leaf.clone()),
-            score: TermScore::new(statistics, factor),
+            lengths: is_text.then(|| Arc::clone(&field.leaf)),
+            score: TermScore::new(&field.score, documents, factor),
         }))
+    }
+
+    /// Counts the memory of terms as the index has them.
+    fn hold_terms(&self, terms: &[Vec<u8>]) -> Result<()> {
+        let bytes = terms.iter().map(Vec::len).sum::<usize>();
+        self.watch.hold(bytes + size_of_val(terms))
     }
 
     fn terms(&self, terms: &Terms, factor: f32) -> Result<Node> {
         let Some(leaf) = self.layout.leaf(&terms.field) else {
             return Ok(Node::Nothing);
         };
+        self.watch.steps(terms.values.len())?;
         let mut encoded: Vec<Vec<u8>> = Vec::with_capacity(terms.values.len());
         match leaf.kind {
             Kind::Boolean => return self.booleans(leaf, &terms.values, factor),
@@ -216,6 +267,7 @@ impl Compiler<'_> {
         }
         encoded.sort_unstable();
         encoded.dedup();
+        self.hold_terms(&encoded)?;
         Ok(Node::Docs(Source::Terms(leaf.field, encoded), factor))
     }
 

@@ -3,6 +3,7 @@
 use tantivy::{DocId, TERMINATED};
 
 use super::scorer::{BoxScorer, Scorer};
+use super::watch::Watch;
 use crate::dsl::ScoreMode;
 use crate::embedded::bits::Bits;
 
@@ -18,23 +19,26 @@ pub(super) struct Joined<'s> {
     with_scores: bool,
     doc: DocId,
     score: f32,
+    watch: &'s Watch,
 }
 
 impl<'s> Joined<'s> {
     pub(super) fn new(
         children: BoxScorer<'s>,
         (level, parents): (&'s Bits, &'s Bits),
-        mode: ScoreMode,
-        with_scores: bool,
+        scores: Option<ScoreMode>,
+        watch: &'s Watch,
     ) -> Self {
+        let mode = scores.unwrap_or(ScoreMode::None);
         let mut joined = Joined {
             children,
             level,
             parents,
             mode,
-            with_scores: with_scores && mode != ScoreMode::None,
+            with_scores: mode != ScoreMode::None,
             doc: 0,
             score: 0.0,
+            watch,
         };
         joined.next();
         joined
@@ -45,6 +49,9 @@ impl<'s> Joined<'s> {
         let mut child = self.children.doc();
         while child != TERMINATED && !self.level.contains(child) {
             child = self.children.advance();
+        }
+        if !self.watch.goes_on(1) {
+            child = TERMINATED;
         }
         let parent = match child {
             TERMINATED => None,
@@ -68,6 +75,8 @@ impl<'s> Joined<'s> {
                 (least, greatest) = (least.min(score), greatest.max(score));
             }
             child = self.children.advance();
+            // Documents of one object may be many.
+            self.watch.goes_on(1);
         }
         if self.with_scores {
             self.score = match self.mode {

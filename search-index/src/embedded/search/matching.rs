@@ -2,14 +2,16 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use tantivy::Term as IndexTerm;
 
+use super::alike::{Alike, MAX_EDITS};
 use super::compile::{Compiler, Result};
 use super::node::{BoolNode, Node};
 use super::operand::text_of;
-use super::pattern::{Alike, Pattern};
-use crate::dsl::{Fuzziness, Match, Operator, ZeroTerms};
+use super::pattern::Pattern;
+use crate::dsl::{EXPANSIONS, Fuzziness, Match, Operator, Value, ZeroTerms};
 use crate::embedded::error::failed;
 use crate::embedded::layout::{Kind, Leaf};
 use crate::engine::EngineError;
@@ -17,8 +19,11 @@ use crate::engine::EngineError;
 /// Maximum number of terms of a text.
 const MAX_TERMS: usize = 1_024;
 
-/// How many terms a term stands for unless a clause says otherwise.
-const EXPANSIONS: u32 = 50;
+/// Bytes of text that are analysed in a step.
+const BYTES_PER_STEP: usize = 16;
+
+/// Memory of a similar term, beside its text.
+const LIKENESS_MEMORY: usize = 64;
 
 impl Compiler<'_> {
     pub(super) fn match_text(&self, clause: &Match, factor: f32, level: usize) -> Result<Node> {
@@ -27,6 +32,9 @@ impl Compiler<'_> {
         };
         match (leaf.kind, clause.fuzziness) {
             (Kind::Text(analyzer), _) => {
+                if let Value::Text(text) = &clause.query {
+                    self.watch.steps(text.len() / BYTES_PER_STEP)?;
+                }
                 let terms = analyzer.analyze(&text_of(&clause.query)).tokens;
                 if terms.len() > MAX_TERMS {
                     return Err(EngineError::Unsupported(format!(
@@ -95,19 +103,26 @@ impl Compiler<'_> {
         }
         let prefix = clause.prefix_length.unwrap_or(0) as usize;
         let transpositions = clause.fuzzy_transpositions.unwrap_or(true);
-        let alike = Alike::new(term, prefix, edits.min(2), transpositions);
+        let alike = Alike::new(term, prefix, edits.min(MAX_EDITS), transpositions);
         let most = clause.max_expansions.unwrap_or(EXPANSIONS) as usize;
+        let before = self.watch.used();
         let found = self.alike(leaf, &alike, length, most)?;
+        if found.is_empty() {
+            return Ok(Node::Nothing);
+        }
         // Terms that are alike count as equally rare.
         let documents = found.values().copied().max().unwrap_or(0);
+        let field = self.weighed_field(leaf)?;
+        let held = self.watch.used() - before;
         let mut node = BoolNode::default();
         for Likeness { likeness, term } in found.into_keys() {
-            let term = String::from_utf8_lossy(&term).into_owned();
+            let term = String::from_utf8_lossy(&term);
             let term = IndexTerm::from_field_text(leaf.field, &term);
             let factor = factor * likeness.max(0.0);
             node.should
-                .push(self.weighed_term(leaf, term, factor, Some(documents))?);
+                .push(self.term_of(&field, term, documents, factor)?);
         }
+        self.watch.reuse(held);
         Ok(Node::Bool(node))
     }
 
@@ -119,20 +134,42 @@ impl Compiler<'_> {
         length: usize,
         most: usize,
     ) -> Result<BTreeMap<Likeness, u64>> {
-        let mut found = BTreeMap::new();
+        let mut found = BTreeMap::<Likeness, u64>::new();
         for segment in &self.snapshot.segments {
             self.watch.check()?;
             let index = segment.reader.inverted_index(leaf.field).map_err(failed)?;
-            let search = index.terms().search(Pattern(alike));
+            let search = index.terms().search(Pattern {
+                pattern: alike,
+                watch: self.watch,
+            });
             let mut terms = search.into_stream().map_err(failed)?;
             while let Some((term, info)) = terms.next() {
                 self.watch.step()?;
-                let likeness = Likeness::of(term, alike.errors(term), length);
-                *found.entry(likeness).or_insert(0) += u64::from(info.doc_freq);
-                if found.len() > most {
-                    found.pop_last();
+                let Some(errors) = alike.errors(term) else {
+                    continue;
+                };
+                let likeness = Likeness::degree(term, errors, length);
+                let last = found.last_key_value().filter(|_| found.len() >= most);
+                if last.is_some_and(|(last, _)| last.order(likeness, term).is_lt()) {
+                    continue;
+                }
+                let term = term.to_vec();
+                let key = Likeness { likeness, term };
+                let memory = key.memory();
+                match found.entry(key) {
+                    Entry::Occupied(mut known) => *known.get_mut() += u64::from(info.doc_freq),
+                    Entry::Vacant(new) => {
+                        self.watch.hold(memory)?;
+                        new.insert(info.doc_freq.into());
+                    }
+                }
+                if found.len() > most
+                    && let Some((last, _)) = found.pop_last()
+                {
+                    self.watch.reuse(last.memory());
                 }
             }
+            self.watch.outcome()?;
         }
         Ok(found)
     }
@@ -146,25 +183,29 @@ struct Likeness {
 }
 
 impl Likeness {
-    fn of(term: &[u8], errors: u8, length: usize) -> Self {
-        let likeness = match errors {
-            0 => 1.0,
-            errors => {
-                let own = String::from_utf8_lossy(term).chars().count();
-                1.0 - f32::from(errors) / own.min(length) as f32
-            }
-        };
-        Likeness {
-            likeness,
-            term: term.to_vec(),
+    /// Returns how similar a term is to one of so many characters.
+    fn degree(term: &[u8], errors: u8, length: usize) -> f32 {
+        if errors == 0 {
+            return 1.0;
         }
+        // All bytes of a character but the first begin with the bits 10.
+        let own = term.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+        1.0 - f32::from(errors) / own.min(length) as f32
+    }
+
+    fn order(&self, likeness: f32, term: &[u8]) -> Ordering {
+        let by_likeness = likeness.total_cmp(&self.likeness);
+        by_likeness.then_with(|| self.term.as_slice().cmp(term))
+    }
+
+    fn memory(&self) -> usize {
+        LIKENESS_MEMORY + self.term.len()
     }
 }
 
 impl Ord for Likeness {
     fn cmp(&self, other: &Self) -> Ordering {
-        let by_likeness = other.likeness.total_cmp(&self.likeness);
-        by_likeness.then_with(|| self.term.cmp(&other.term))
+        self.order(other.likeness, &other.term)
     }
 }
 

@@ -5,6 +5,7 @@
 //! frequencies scores its boost.
 
 mod aggregate;
+mod alike;
 mod collect;
 mod compile;
 mod ids;
@@ -94,11 +95,7 @@ fn plan<'p>(
     search: &'p Search,
     watch: &Watch,
 ) -> Result<Plan<'p>> {
-    let compiler = Compiler {
-        layout,
-        snapshot,
-        watch,
-    };
+    let compiler = Compiler::new(layout, snapshot, watch);
     let all = Query::MatchAll { boost: None };
     let query = search.query.as_ref().unwrap_or(&all);
     let keys = Key::all(&search.sort, layout)?;

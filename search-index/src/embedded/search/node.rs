@@ -1,8 +1,12 @@
 //! Clauses, ready to run over any segment of an index.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use tantivy::Term;
+use tantivy::columnar::Column;
 use tantivy::schema::{Field, IndexRecordOption};
 
 use super::joined::Joined;
@@ -46,7 +50,7 @@ pub(super) struct TermNode {
     pub(super) field: Field,
     pub(super) term: Term,
     /// The field, where its lengths count.
-    pub(super) lengths: Option<Leaf>,
+    pub(super) lengths: Option<Arc<Leaf>>,
     pub(super) score: TermScore,
 }
 
@@ -63,11 +67,27 @@ pub(super) struct BoolNode {
 
 /// Runs clauses over a segment.
 pub(super) struct Runner<'s> {
-    pub(super) segment: &'s Segment,
-    pub(super) watch: &'s Watch,
+    segment: &'s Segment,
+    watch: &'s Watch,
+    /// The lengths of fields, which take a while to open.
+    lengths: RefCell<HashMap<Field, Option<Column<u64>>>>,
 }
 
+/// Memory of the documents with a term while they are read: a block of them, and how often each has it.
+const POSTINGS_MEMORY: usize = 2_560;
+
+/// Steps that it takes to open them.
+const POSTINGS_STEPS: usize = 8;
+
 impl<'s> Runner<'s> {
+    pub(super) fn new(segment: &'s Segment, watch: &'s Watch) -> Self {
+        Runner {
+            segment,
+            watch,
+            lengths: RefCell::default(),
+        }
+    }
+
     /// Returns the documents that a clause matches, deleted ones among them; `None` if there are none.
     pub(super) fn scorer(
         &self,
@@ -103,7 +123,8 @@ impl<'s> Runner<'s> {
                 let children = self.scorer(node, with_scores && *mode != ScoreMode::None)?;
                 let levels = (self.segment.level(*level)?, self.segment.level(*above)?);
                 children.map(|children| {
-                    Box::new(Joined::new(children, levels, *mode, with_scores)) as BoxScorer<'s>
+                    let scores = with_scores.then_some(*mode);
+                    Box::new(Joined::new(children, levels, scores, self.watch)) as BoxScorer<'s>
                 })
             }
         })
@@ -127,8 +148,10 @@ impl<'s> Runner<'s> {
         let Some(postings) = index.read_postings(&node.term, option).map_err(failed)? else {
             return Ok(None);
         };
+        self.watch.hold(POSTINGS_MEMORY)?;
+        self.watch.steps(POSTINGS_STEPS)?;
         let lengths = match lengths {
-            Some(leaf) => self.segment.numbers(leaf)?,
+            Some(leaf) => self.lengths(leaf)?,
             None => None,
         };
         Ok(Some(Box::new(TermScorer::new(
@@ -136,6 +159,17 @@ impl<'s> Runner<'s> {
             lengths,
             node.score.clone(),
         ))))
+    }
+
+    fn lengths(&self, leaf: &Leaf) -> Result<Option<Column<u64>>, EngineError> {
+        if let Some(known) = self.lengths.borrow().get(&leaf.field) {
+            return Ok(known.clone());
+        }
+        let lengths = self.segment.numbers(leaf)?;
+        self.lengths
+            .borrow_mut()
+            .insert(leaf.field, lengths.clone());
+        Ok(lengths)
     }
 
     fn any(
@@ -152,7 +186,7 @@ impl<'s> Runner<'s> {
         Ok(match parts.len() {
             found if found < minimum.max(1) => None,
             1 => parts.pop(),
-            _ => Some(Box::new(Any::new(parts, minimum, combined))),
+            _ => Some(Box::new(Any::new(parts, minimum, combined, self.watch))),
         })
     }
 
@@ -189,10 +223,10 @@ impl<'s> Runner<'s> {
         }
         let mut scorer: BoxScorer<'s> = match required.as_slice() {
             [(_, true)] => required.remove(0).0,
-            _ => Box::new(All::new(required)),
+            _ => Box::new(All::new(required, self.watch)),
         };
         if let Some(excluded) = self.any(&node.must_not, 1, Combined::Sum, false)? {
-            scorer = Box::new(Without::new(scorer, excluded));
+            scorer = Box::new(Without::new(scorer, excluded, self.watch));
         }
         if let Some(optional) = optional {
             scorer = Box::new(Optional::new(scorer, optional));

@@ -4,11 +4,13 @@ use std::borrow::Cow;
 
 use tantivy::{DocId, TERMINATED};
 
+use super::watch::Watch;
 use crate::embedded::bits::Bits;
 
 /// Documents in ascending order, and their scores.
 ///
-/// It stands on its first document when it is made, and on `TERMINATED` behind the last one.
+/// It stands on its first document when it is made, and on `TERMINATED` behind the last one, or once the search
+/// must end.
 pub(super) trait Scorer {
     /// Returns the document that it stands on.
     fn doc(&self) -> DocId;
@@ -143,13 +145,19 @@ impl Scorer for Scored<'_> {
 pub(super) struct All<'s> {
     /// The rarest first; whether its score counts.
     parts: Vec<(BoxScorer<'s>, bool)>,
+    doc: DocId,
+    watch: &'s Watch,
 }
 
 impl<'s> All<'s> {
     /// Combines scorers, of which there is at least one.
-    pub(super) fn new(mut parts: Vec<(BoxScorer<'s>, bool)>) -> Self {
+    pub(super) fn new(mut parts: Vec<(BoxScorer<'s>, bool)>, watch: &'s Watch) -> Self {
         parts.sort_by_key(|(scorer, _)| scorer.cost());
-        let mut all = All { parts };
+        let mut all = All {
+            parts,
+            doc: 0,
+            watch,
+        };
         all.meet();
         all
     }
@@ -159,6 +167,10 @@ impl<'s> All<'s> {
         let (first, others) = self.parts.split_first_mut().expect("there is a scorer");
         let mut doc = first.0.doc();
         'candidates: while doc != TERMINATED {
+            if !self.watch.goes_on(1 + others.len()) {
+                doc = TERMINATED;
+                break;
+            }
             for (scorer, _) in &mut *others {
                 let next = scorer.seek(doc);
                 if next != doc {
@@ -168,13 +180,14 @@ impl<'s> All<'s> {
             }
             break;
         }
+        self.doc = doc;
         doc
     }
 }
 
 impl Scorer for All<'_> {
     fn doc(&self) -> DocId {
-        self.parts[0].0.doc()
+        self.doc
     }
 
     fn advance(&mut self) -> DocId {
@@ -219,11 +232,18 @@ pub(super) struct Any<'s> {
     score: f32,
     /// The scorers that stand on the current document.
     here: Vec<BoxScorer<'s>>,
+    watch: &'s Watch,
 }
 
 impl<'s> Any<'s> {
-    pub(super) fn new(parts: Vec<BoxScorer<'s>>, minimum: usize, combined: Combined) -> Self {
+    pub(super) fn new(
+        parts: Vec<BoxScorer<'s>>,
+        minimum: usize,
+        combined: Combined,
+        watch: &'s Watch,
+    ) -> Self {
         let mut any = Any {
+            watch,
             here: parts,
             heap: Vec::new(),
             minimum: minimum.max(1),
@@ -283,6 +303,10 @@ impl<'s> Any<'s> {
             {
                 let scorer = self.pop();
                 self.here.push(scorer);
+            }
+            if !self.watch.goes_on(self.here.len()) {
+                self.doc = TERMINATED;
+                return TERMINATED;
             }
             if self.here.len() >= self.minimum {
                 return self.doc;
@@ -358,11 +382,18 @@ impl Scorer for Any<'_> {
 pub(super) struct Without<'s> {
     base: BoxScorer<'s>,
     excluded: BoxScorer<'s>,
+    doc: DocId,
+    watch: &'s Watch,
 }
 
 impl<'s> Without<'s> {
-    pub(super) fn new(base: BoxScorer<'s>, excluded: BoxScorer<'s>) -> Self {
-        let mut without = Without { base, excluded };
+    pub(super) fn new(base: BoxScorer<'s>, excluded: BoxScorer<'s>, watch: &'s Watch) -> Self {
+        let mut without = Without {
+            base,
+            excluded,
+            doc: 0,
+            watch,
+        };
         without.skip();
         without
     }
@@ -370,15 +401,19 @@ impl<'s> Without<'s> {
     fn skip(&mut self) -> DocId {
         let mut doc = self.base.doc();
         while doc != TERMINATED && self.excluded.seek(doc) == doc {
-            doc = self.base.advance();
+            doc = match self.watch.goes_on(1) {
+                true => self.base.advance(),
+                false => TERMINATED,
+            };
         }
+        self.doc = doc;
         doc
     }
 }
 
 impl Scorer for Without<'_> {
     fn doc(&self) -> DocId {
-        self.base.doc()
+        self.doc
     }
 
     fn advance(&mut self) -> DocId {
@@ -436,5 +471,84 @@ impl Scorer for Optional<'_> {
 
     fn cost(&self) -> u64 {
         self.base.cost()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use graph_store::CallContext;
+    use tantivy::{DocId, TERMINATED};
+
+    use super::{All, Any, BoxScorer, Combined, Scorer, Without};
+    use crate::embedded::search::watch::Watch;
+
+    /// Every second document, from one on; counts how often it moves.
+    struct Every<'c> {
+        doc: DocId,
+        moves: &'c Cell<usize>,
+    }
+
+    impl Scorer for Every<'_> {
+        fn doc(&self) -> DocId {
+            self.doc
+        }
+
+        fn advance(&mut self) -> DocId {
+            self.seek(self.doc + 2)
+        }
+
+        fn seek(&mut self, target: DocId) -> DocId {
+            self.moves.set(self.moves.get() + 1);
+            if self.doc < target {
+                self.doc += (target - self.doc).next_multiple_of(2);
+            }
+            if self.doc >= 2_000_000 {
+                self.doc = TERMINATED;
+            }
+            self.doc
+        }
+
+        fn score(&mut self) -> f32 {
+            1.0
+        }
+
+        fn cost(&self) -> u64 {
+            1_000_000
+        }
+    }
+
+    type Combine = for<'s> fn(BoxScorer<'s>, BoxScorer<'s>, &'s Watch) -> BoxScorer<'s>;
+
+    #[test]
+    fn a_combination_that_finds_nothing_ends_once_nobody_waits() {
+        // None of them finds a document: they share none, or the second has all of the first.
+        let combinations: [(DocId, Combine); 3] = [
+            (1, |a, b, watch| {
+                Box::new(All::new(vec![(a, true), (b, true)], watch))
+            }),
+            (1, |a, b, watch| {
+                Box::new(Any::new(vec![a, b], 2, Combined::Sum, watch))
+            }),
+            (0, |a, b, watch| Box::new(Without::new(a, b, watch))),
+        ];
+        for (second, combine) in combinations {
+            for is_live in [true, false] {
+                let context = CallContext::new();
+                if !is_live {
+                    context.cancellation.cancel();
+                }
+                let (watch, moves) = (Watch::new(context, 0), Cell::new(0));
+                let every = |doc| {
+                    let moves = &moves;
+                    Box::new(Every { doc, moves }) as BoxScorer<'_>
+                };
+                let combined = combine(every(0), every(second), &watch);
+                assert_eq!(combined.doc(), TERMINATED);
+                assert_eq!(watch.outcome().is_ok(), is_live);
+                assert_eq!(moves.get() > 1_000_000, is_live, "{}", moves.get());
+            }
+        }
     }
 }

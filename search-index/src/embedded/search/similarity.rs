@@ -1,5 +1,7 @@
 //! Scores of terms: BM25 as Lucene works it out, in the form that keeps the factor k1 + 1.
 
+use std::sync::Arc;
+
 use tantivy::columnar::Column;
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::{DocId, DocSet};
@@ -9,43 +11,49 @@ use super::scorer::Scorer;
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
 
-/// How often a term is in an index, and how much of its field there is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Statistics {
-    /// Number of documents with the term.
-    pub(super) term_documents: u64,
-    /// Number of documents with a term of the field.
-    pub(super) field_documents: u64,
-    /// Number of terms of the field.
-    pub(super) field_terms: u64,
-}
-
-/// What a term adds to the score of a document.
+/// How much of a field there is, and what its lengths count. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(super) struct TermScore {
-    weight: f32,
+pub(super) struct FieldScore {
+    /// Number of documents with a term of the field.
+    documents: u64,
     /// The inverse of the length of a document, by its byte.
-    inverse: Box<[f32; 256]>,
+    inverse: Arc<[f32; 256]>,
 }
 
-impl TermScore {
-    /// Weighs a term. Where documents have no lengths, all count as long as one term, also where the mean is
-    /// greater since documents have several values.
-    pub(super) fn new(statistics: Statistics, boost: f32) -> Self {
-        let (documents, with_term) = (
-            statistics.field_documents as f64,
-            statistics.term_documents as f64,
-        );
-        let rarity = (1.0 + (documents - with_term + 0.5) / (with_term + 0.5)).ln() as f32;
-        let average = (statistics.field_terms as f64 / documents.max(1.0)) as f32;
-        let mut inverse = Box::new([0.0; 256]);
+impl FieldScore {
+    /// Takes the number of documents with a term of the field, and of its terms. Where documents have no
+    /// lengths, all count as long as one term, also where the mean is greater since documents have several
+    /// values.
+    pub(super) fn new(documents: u64, terms: u64) -> Self {
+        let average = (terms as f64 / (documents as f64).max(1.0)) as f32;
+        let mut inverse = [0.0; 256];
         for (byte, inverse) in inverse.iter_mut().enumerate() {
             let length = length_of(byte as u8) as f32;
             *inverse = 1.0 / (K1 * ((1.0 - B) + B * length / average));
         }
+        FieldScore {
+            documents,
+            inverse: Arc::new(inverse),
+        }
+    }
+}
+
+/// What a term adds to the score of a document. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) struct TermScore {
+    weight: f32,
+    /// The inverse of the length of a document, by its byte.
+    inverse: Arc<[f32; 256]>,
+}
+
+impl TermScore {
+    /// Weighs a term of a field that so many documents have.
+    pub(super) fn new(field: &FieldScore, with_term: u64, boost: f32) -> Self {
+        let (documents, with_term) = (field.documents as f64, with_term as f64);
+        let rarity = (1.0 + (documents - with_term + 0.5) / (with_term + 0.5)).ln() as f32;
         TermScore {
             weight: boost * (1.0 + K1) * rarity,
-            inverse,
+            inverse: Arc::clone(&field.inverse),
         }
     }
 
@@ -142,7 +150,7 @@ impl Scorer for TermScorer {
 
 #[cfg(test)]
 mod tests {
-    use super::{Statistics, TermScore, byte_of, length_of};
+    use super::{FieldScore, TermScore, byte_of, length_of};
 
     #[test]
     fn short_lengths_are_exact_and_long_ones_nearly() {
@@ -162,26 +170,17 @@ mod tests {
 
     #[test]
     fn a_score_is_that_of_the_formula() {
-        let statistics = Statistics {
-            term_documents: 1,
-            field_documents: 3,
-            field_terms: 6,
-        };
         let rarity = (1.0_f64 + 2.5 / 1.5).ln();
         let expected = |frequency: f64, length: f64| {
             let norm = 1.2 * (0.25 + 0.75 * length / 2.0);
             2.2 * rarity * frequency / (frequency + norm)
         };
-        let score = TermScore::new(statistics, 1.0);
+        let score = TermScore::new(&FieldScore::new(3, 6), 1, 1.0);
         for (frequency, length) in [(1, 1), (2, 3), (7, 30)] {
             let found = f64::from(score.of(frequency, length));
             assert!((found - expected(frequency.into(), length as f64)).abs() < 1e-5);
         }
-        let single = Statistics {
-            field_terms: 3,
-            ..statistics
-        };
-        let whole = TermScore::new(single, 2.0);
+        let whole = TermScore::new(&FieldScore::new(3, 3), 1, 2.0);
         assert!((f64::from(whole.of(1, 1)) - 2.0 * rarity).abs() < 1e-5);
     }
 }

@@ -111,6 +111,7 @@ impl Key {
             leaf,
             descending,
             missing,
+            mode,
             ..
         } = self
         else {
@@ -120,7 +121,7 @@ impl Key {
         match leaf.kind {
             Kind::Double if is_greatest => self.directed(f64::INFINITY.to_u64()),
             Kind::Double => self.directed(f64::NEG_INFINITY.to_u64()),
-            kind if kind.has_32_bits() => {
+            kind if is_sorted_by_32_bits(kind, *mode) => {
                 let end = if is_greatest { i32::MAX } else { i32::MIN };
                 self.directed(i64::from(end).to_u64())
             }
@@ -297,17 +298,18 @@ fn pick(kind: Kind, mode: SortMode, values: impl Iterator<Item = u64>) -> Option
                     let values: Vec<i64> = values.iter().map(|raw| *raw as i64).collect();
                     middle(mode, &values, true) as u64
                 }
-                kind => {
+                _ => {
                     let values: Vec<i64> = values.iter().map(|raw| i64::from_u64(*raw)).collect();
-                    let chosen = middle(mode, &values, false);
-                    match kind.has_32_bits() {
-                        true => i64::from(chosen as i32).to_u64(),
-                        false => chosen.to_u64(),
-                    }
+                    middle(mode, &values, false).to_u64()
                 }
             })
         }
     }
+}
+
+/// Returns whether a sort key has 32 bits. The sum of integers has 64.
+fn is_sorted_by_32_bits(kind: Kind, mode: SortMode) -> bool {
+    kind.has_32_bits() && (mode != SortMode::Sum || kind == Kind::Boolean)
 }
 
 /// Returns sum, mean or median of integers in ascending order, as OpenSearch works them out: with 64 bits,

@@ -32,6 +32,9 @@ pub(super) enum Source {
 /// Documents of which the numbers are compared at once.
 const STRIDE: u32 = 1 << 14;
 
+/// How many steps that takes.
+const STRIDE_STEPS: usize = 64;
+
 impl Source {
     /// Returns the documents of a segment.
     pub(super) fn docs(
@@ -50,6 +53,7 @@ impl Source {
             Source::Terms(field, terms) => {
                 let index = segment.reader.inverted_index(*field).map_err(failed)?;
                 for term in terms {
+                    watch.step()?;
                     if let Some(info) = index.terms().get(term).map_err(failed)? {
                         collector.postings(&index, &info)?;
                     }
@@ -75,7 +79,7 @@ impl Source {
             }
             Source::IgnoringCase(field, pattern) => {
                 let index = segment.reader.inverted_index(*field).map_err(failed)?;
-                let search = index.terms().search(Pattern(pattern));
+                let search = index.terms().search(Pattern { pattern, watch });
                 let mut terms = search.into_stream().map_err(failed)?;
                 while let Some((_, info)) = terms.next() {
                     collector.postings(&index, info)?;
@@ -89,6 +93,7 @@ impl Source {
                 }
             }
         }
+        watch.outcome()?;
         let docs = Docs::of(collector.bits, bytes);
         Ok(match &docs {
             Docs::Sorted(docs, _) if docs.is_empty() => None,
@@ -138,7 +143,7 @@ impl Collector<'_> {
         let size = segment.reader.max_doc();
         let mut docs = Vec::new();
         for start in (0..size).step_by(STRIDE as usize) {
-            self.watch.check()?;
+            self.watch.steps(STRIDE_STEPS)?;
             docs.clear();
             let stride = start..start.saturating_add(STRIDE).min(size);
             column.get_docids_for_value_range(range.clone(), stride, &mut docs);

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use search_index::dsl::{
-    Aggregation, AggregationKind, Bool, Match, Query, Search, Sort, TermsAggregation, Value,
+    Aggregation, AggregationKind, Bool, Counted, Match, Query, Search, Sort, TermsAggregation,
+    Value,
 };
 
 use search_index::engine::Answer;
@@ -314,6 +315,10 @@ impl Reader<'_> {
             ),
             ("terms aggregation size 1", terms.size == 1),
             (
+                "terms aggregation counts roots",
+                terms.counts == Counted::Roots,
+            ),
+            (
                 "terms aggregation missing text",
                 matches!(terms.missing, Some(Value::Text(_))),
             ),
@@ -410,6 +415,7 @@ const WANTED: &[&str] = &[
     "terms aggregation missing",
     "terms aggregation min_doc_count 0",
     "terms aggregation min_doc_count above 1",
+    "terms aggregation counts roots",
     "terms aggregation size 1",
     "terms aggregation order CountAscending",
     "terms aggregation order CountDescending",

@@ -1,7 +1,7 @@
 //! Buckets of values.
 
 use search_index::dsl::{
-    Aggregation, AggregationKind, BucketOrder, Query, Search, TermsAggregation, Value,
+    Aggregation, AggregationKind, BucketOrder, Counted, Query, Search, TermsAggregation, Value,
 };
 use search_index::engine::Engine;
 use serde_json::json;
@@ -59,6 +59,7 @@ fn terms(field: &str) -> TermsAggregation {
         min_doc_count: 1,
         order: BucketOrder::CountDescending,
         missing: None,
+        counts: Counted::default(),
     }
 }
 

@@ -115,7 +115,7 @@ impl Owned {
         let fields = self.fields.iter().map(|values| match values {
             OwnedValues::Terms(terms) => FieldValues::Terms(terms),
             OwnedValues::Objects(objects) => {
-                FieldValues::Objects(objects.iter().map(Owned::values).collect())
+                FieldValues::objects(objects.iter().map(Owned::values).collect())
             }
         });
         ObjectValues {

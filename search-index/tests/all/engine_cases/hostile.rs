@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use search_index::dsl::{
-    Aggregation, AggregationKind, Bool, BucketOrder, Fuzziness, Ids, Match, Prefix, Query, Search,
-    Terms, TermsAggregation, Value,
+    Aggregation, AggregationKind, Bool, BucketOrder, Counted, Fuzziness, Ids, Match, Prefix, Query,
+    Search, Terms, TermsAggregation, Value,
 };
 use search_index::engine::{Answer, Engine, EngineError};
 use serde_json::{Value as Json, json};
@@ -167,6 +167,7 @@ async fn more_buckets_than_an_engine_holds_are_refused(engine: Engine) {
             min_doc_count: 1,
             order: BucketOrder::default(),
             missing: None,
+            counts: Counted::default(),
         }),
         aggregations,
     };

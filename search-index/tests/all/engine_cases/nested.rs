@@ -1,10 +1,10 @@
 //! Embedded objects: nested ones, plain ones, and those in several levels.
 
 use search_index::dsl::{
-    Aggregation, AggregationKind, Bool, BucketOrder, FieldSort, Match, Missing, Nested, Query,
-    Range, ScoreMode, Search, Sort, SortMode, Term, TermsAggregation, Value,
+    Aggregation, AggregationKind, Bool, BucketOrder, Counted, FieldSort, Match, Missing, Nested,
+    Query, Range, ScoreMode, Search, Sort, SortMode, Term, TermsAggregation, Value,
 };
-use search_index::engine::Engine;
+use search_index::engine::{AggregationContent, Engine};
 use serde_json::json;
 
 use super::Fixture;
@@ -18,6 +18,7 @@ super::cases! {
     scores_of_nested_objects_become_one,
     documents_sort_by_values_of_nested_objects,
     nested_objects_are_counted,
+    facets_of_nested_objects_count_the_objects_that_have_them,
     whole_blocks_are_replaced,
     paths_that_do_not_fit_are_refused,
 }
@@ -303,6 +304,7 @@ fn terms(field: &str) -> AggregationKind {
         min_doc_count: 1,
         order: BucketOrder::CountDescending,
         missing: None,
+        counts: Counted::default(),
     })
 }
 
@@ -347,6 +349,77 @@ async fn nested_objects_are_counted(engine: Engine) {
     };
     let answer = planets.search(&filtered).await;
     assert_eq!(written(&answer.aggregations[0].content), "1");
+    planets.end().await;
+}
+
+async fn facets_of_nested_objects_count_the_objects_that_have_them(engine: Engine) {
+    let planets = planets(engine).await;
+    let pet = |id: &str, kind: &str| json!({"id": id, "kind": kind});
+    let rey = json!({"id": "rey", "pets": [pet("p5", "cat"), pet("p6", "cat"), pet("p7", "fish")]});
+    let finn =
+        json!({"id": "finn", "pets": [pet("p8", "cat"), pet("p9", "fish"), pet("p10", "fish")]});
+    let four = json!([{"id": 4, "title": "four", "people": [rey, finn]}]);
+    planets.write(&four).await;
+    let buckets = |size: u64, min_doc_count: u64, order: BucketOrder| {
+        let terms = AggregationKind::Terms(TermsAggregation {
+            field: "people.pets.kind.keyword".to_owned(),
+            size,
+            min_doc_count,
+            order,
+            missing: None,
+            counts: Counted::Roots,
+        });
+        vec![of(
+            "kinds",
+            under("people.pets"),
+            vec![of("kinds", terms, vec![])],
+        )]
+    };
+    // Three fishes are one object.
+    let cases = [
+        (
+            10,
+            1,
+            BucketOrder::CountDescending,
+            "9(cat:3 dog:1 fish:1)",
+            0,
+        ),
+        (
+            10,
+            1,
+            BucketOrder::CountAscending,
+            "9(dog:1 fish:1 cat:3)",
+            0,
+        ),
+        (
+            10,
+            1,
+            BucketOrder::KeyDescending,
+            "9(fish:1 dog:1 cat:3)",
+            0,
+        ),
+        (1, 1, BucketOrder::CountDescending, "9(cat:3)", 4),
+        (10, 2, BucketOrder::CountDescending, "9(cat:3)", 0),
+        (1, 2, BucketOrder::KeyDescending, "9(cat:3)", 0),
+    ];
+    for (size, least, order, expected, others) in cases {
+        let search = Search {
+            aggregations: buckets(size, least, order),
+            ..Search::default()
+        };
+        let answer = planets.search(&search).await;
+        let content = &answer.aggregations[0].content;
+        assert_eq!(written(content), expected, "{size} {least} {order:?}");
+        let AggregationContent::Nested { aggregations, .. } = content else {
+            panic!("{content:?}");
+        };
+        match &aggregations[0].content {
+            AggregationContent::Buckets { other, .. } => {
+                assert_eq!(*other, others, "{size} {least} {order:?}")
+            }
+            content => panic!("{content:?}"),
+        }
+    }
     planets.end().await;
 }
 

@@ -1,8 +1,8 @@
 //! Pages of hits, their sources, and how many there are.
 
 use search_index::dsl::{
-    Aggregation, AggregationKind, BucketOrder, FieldSort, Missing, Query, Search, Sort, Term,
-    TermsAggregation, TotalHits, Value,
+    Aggregation, AggregationKind, BucketOrder, Counted, FieldSort, Missing, Query, Search, Sort,
+    Term, TermsAggregation, TotalHits, Value,
 };
 use search_index::engine::{Engine, Total};
 use serde_json::{Value as Json, json};
@@ -156,6 +156,7 @@ async fn a_post_filter_leaves_aggregations_alone(engine: Engine) {
                 min_doc_count: 1,
                 order: BucketOrder::CountDescending,
                 missing: None,
+                counts: Counted::default(),
             }),
             aggregations: Vec::new(),
         }],

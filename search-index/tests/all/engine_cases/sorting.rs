@@ -17,6 +17,7 @@ super::cases! {
     several_keys_decide_one_after_the_other,
     scores_are_a_key_like_others,
     hits_show_their_keys,
+    sums_of_integers_do_not_overflow_32_bits,
     what_has_no_order_is_refused,
 }
 
@@ -268,6 +269,41 @@ async fn hits_show_their_keys(engine: Engine) {
     );
     assert_eq!(keys[3], [None, None, None, None, None, text("http://e/d")]);
     things.end().await;
+}
+
+async fn sums_of_integers_do_not_overflow_32_bits(engine: Engine) {
+    const SUMS: &str = "
+  Sum: {search: yes, props: {size: {range: int, max: inf}}}
+";
+    let data = json!([
+        {"id": 1, "size": [2_147_483_647, 2_147_483_646]},
+        {"id": 2, "size": [2_147_483_647]},
+        {"id": 3, "size": [-2_147_483_648, -2_147_483_647]},
+        {"id": 4, "size": [0]},
+        {"id": 5},
+    ]);
+    let sums = Fixture::new(engine, SUMS, data).await;
+    let key = |descending, missing| by("size", descending, Some(SortMode::Sum), missing);
+    for (descending, missing, expected) in [
+        (false, Missing::Last, "3 4 2 1 5"),
+        (true, Missing::Last, "1 2 4 3 5"),
+        (false, Missing::First, "5 3 4 2 1"),
+        (true, Missing::First, "5 1 2 4 3"),
+    ] {
+        let sort = key(descending, missing);
+        sums.expect_order(sort.clone(), expected).await;
+        let search = |search_after, size| Search {
+            sort: sort.clone(),
+            search_after,
+            size,
+            ..Search::default()
+        };
+        let all = sums.search(&search(None, 10)).await;
+        let after = all.hits[1].sort.clone();
+        let rest = sums.search(&search(Some(after), 10)).await;
+        assert_eq!(names(&rest), names(&all)[2..], "{descending} {missing:?}");
+    }
+    sums.end().await;
 }
 
 async fn what_has_no_order_is_refused(engine: Engine) {

@@ -1,7 +1,7 @@
 //! Random searches.
 
 use search_index::dsl::{
-    Aggregation, AggregationKind, BucketOrder, FieldSort, Missing, Search, Sort, SortMode,
+    Aggregation, AggregationKind, BucketOrder, Counted, FieldSort, Missing, Search, Sort, SortMode,
     TermsAggregation, TotalHits, Value,
 };
 
@@ -146,6 +146,10 @@ impl Searches<'_, '_> {
             order: *self.random.pick(ORDERS),
             missing,
             field,
+            counts: match level.is_empty() || self.random.chance(50) {
+                true => Counted::Documents,
+                false => Counted::Roots,
+            },
         };
         let has_inner = depth > 0 && self.random.chance(20);
         let inner = has_inner.then(|| self.aggregation(&format!("{name}i"), level, depth - 1));

@@ -100,11 +100,9 @@ fn by_field(node: &Node, by: &FieldSort, kind: &Kind) -> Option<Cell> {
         (mode, Kind::Instant) => Cell::Integer(of_integers(mode, &cells, false).into()),
         (mode, Kind::Integer(ty)) => {
             let chosen = of_integers(mode, &cells, *ty == IntegerType::UnsignedLong);
-            // What does not fit into the integers that the engine sorts by loses its upper bits.
             Cell::Integer(match ty {
                 IntegerType::UnsignedLong => (chosen as u64).into(),
-                IntegerType::Long => chosen.into(),
-                _ => (chosen as i32).into(),
+                _ => chosen.into(),
             })
         }
         (mode, kind) => panic!("{mode:?} of {kind:?}"),
@@ -178,6 +176,8 @@ fn for_missing(by: &FieldSort, kind: &Kind) -> Option<Cell> {
         Kind::Double => Some(Cell::Double(f64::NEG_INFINITY)),
         Kind::Integer(IntegerType::UnsignedLong) => end(0, u64::MAX.into()),
         Kind::Instant | Kind::Integer(IntegerType::Long) => end(i64::MIN.into(), i64::MAX.into()),
+        // Sums have 64 bits.
+        Kind::Integer(_) if by.mode == Some(SortMode::Sum) => end(i64::MIN.into(), i64::MAX.into()),
         // Whatever is shorter is sorted with 32 bits.
         Kind::Boolean | Kind::Integer(_) => end(i32::MIN.into(), i32::MAX.into()),
     }

@@ -1,0 +1,278 @@
+//! Searches that take long: others are answered beside them, and they end when nobody waits any more.
+
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::executor::block_on;
+use search_index::dsl::{Bool, Fuzziness, Match, Query, Search};
+use search_index::embedded::EmbeddedEngine;
+use search_index::engine::{Answer, Engine, EngineError};
+use search_index::graph_store::{CallContext, LongWork, ResultMemory, StoreError};
+use serde_json::json;
+
+use crate::engine_cases::Fixture;
+
+const THING: &str = "
+  Thing: {search: yes, props: {tag: {}, text: {}}}
+";
+
+/// How long a test waits for what must happen, on a busy machine too.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// More things than are looked at where a search is asked for, and many words that are alike.
+async fn things() -> Fixture {
+    let engine: Engine = Arc::new(EmbeddedEngine::in_memory().expect("threads"));
+    let things = Fixture::empty(engine, THING).await;
+    let words = |at: usize| {
+        (at * 8..at * 8 + 8)
+            .map(|n| format!("w{n:05}"))
+            .collect::<Vec<_>>()
+    };
+    let data: Vec<_> = (0..2_500)
+        .map(|at| json!({"id": at, "tag": format!("t{at}"), "text": words(at).join(" ")}))
+        .collect();
+    things.write(&json!(data)).await;
+    things
+}
+
+fn one_term(at: usize) -> Search {
+    Search {
+        query: Some(Query::Match(Match::new("tag", format!("t{at}")))),
+        ..Search::default()
+    }
+}
+
+/// A search that takes more steps than one may take among short ones.
+fn long() -> Search {
+    long_of(10)
+}
+
+fn long_of(max_expansions: u32) -> Search {
+    let fuzzy = |at: usize| {
+        Query::Match(Match {
+            fuzziness: Some(Fuzziness::Edits(2)),
+            max_expansions: Some(max_expansions),
+            ..Match::new("text", format!("w{at:05}"))
+        })
+    };
+    Search {
+        query: Some(Query::Bool(Bool {
+            should: (0..60).map(|at| fuzzy(at * 97)).collect(),
+            ..Bool::default()
+        })),
+        ..Search::default()
+    }
+}
+
+async fn search(
+    things: &Fixture,
+    search: &Search,
+    context: &CallContext,
+) -> Result<Answer, EngineError> {
+    things
+        .engine
+        .search(things.binding(), search, context)
+        .await
+}
+
+/// Memory that stops whoever asks for it on a thread for long searches, until it is opened.
+#[derive(Debug)]
+struct Gate {
+    stopped: Mutex<Sender<()>>,
+    opened: Arc<Mutex<Receiver<()>>>,
+}
+
+impl ResultMemory for Gate {
+    fn hold(&self, _: usize) -> bool {
+        if thread::current().name() == Some("search-long") {
+            let _ = self.stopped.lock().expect("nobody panicked").send(());
+            // Fails once the other end is gone.
+            let _ = self.opened.lock().expect("nobody panicked").recv();
+        }
+        true
+    }
+
+    fn held(&self) -> usize {
+        0
+    }
+
+    fn release_to(&self, _: usize) {}
+}
+
+/// Returns a gate, what hears of each search that it stops, and what opens it when it is dropped.
+fn gate() -> (Arc<Gate>, Receiver<()>, Sender<()>) {
+    let (stopped, stops) = mpsc::channel();
+    let (open, opened) = mpsc::channel();
+    let gate = Gate {
+        stopped: Mutex::new(stopped),
+        opened: Arc::new(Mutex::new(opened)),
+    };
+    (Arc::new(gate), stops, open)
+}
+
+#[test]
+fn searches_of_one_term_are_answered_while_long_ones_run() {
+    let things = Arc::new(block_on(things()));
+    let (gate, stops, open) = gate();
+    // More than there are threads of any kind.
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let (done, ended) = mpsc::channel();
+    let clients: Vec<_> = (0..4 * cores)
+        .map(|_| {
+            let (things, done) = (Arc::clone(&things), done.clone());
+            let context =
+                CallContext::new().with_memory(Arc::clone(&gate) as Arc<dyn ResultMemory>);
+            thread::spawn(move || {
+                let answer = block_on(search(&things, &long(), &context));
+                done.send(answer.map(|answer| answer.total))
+                    .expect("somebody waits");
+            })
+        })
+        .collect();
+    stops.recv_timeout(PATIENCE).expect("a long search runs");
+    for at in 0..50 {
+        let answer = block_on(search(&things, &one_term(at), &CallContext::new()));
+        assert_eq!(answer.expect("an answer").hits.len(), 1);
+    }
+    assert!(ended.try_recv().is_err(), "no long search has ended");
+    drop(open);
+    for _ in &clients {
+        let total = ended
+            .recv_timeout(PATIENCE)
+            .expect("it ends")
+            .expect("an answer");
+        assert!(total.is_some_and(|total| total.value > 0));
+    }
+    clients
+        .into_iter()
+        .for_each(|client| client.join().expect("it ends well"));
+}
+
+#[test]
+fn a_long_search_ends_when_its_request_is_cancelled() {
+    let things = Arc::new(block_on(things()));
+    let (gate, stops, open) = gate();
+    let context = CallContext::new().with_memory(gate);
+    let cancellation = context.cancellation.clone();
+    let client = thread::spawn({
+        let things = Arc::clone(&things);
+        move || block_on(search(&things, &long(), &context))
+    });
+    stops.recv_timeout(PATIENCE).expect("the search runs");
+    cancellation.cancel();
+    drop(open);
+    let ended = client.join().expect("it ends");
+    assert!(
+        matches!(ended, Err(EngineError::Call(StoreError::Cancelled))),
+        "{ended:?}"
+    );
+}
+
+/// Runs long work at once, and writes down how long it is said to be.
+#[derive(Debug, Default)]
+struct Places(Mutex<Vec<usize>>);
+
+#[async_trait]
+impl LongWork for Places {
+    async fn run(&self, terms: usize, work: Box<dyn FnOnce() + Send>) -> Result<(), StoreError> {
+        self.0.lock().expect("nobody panicked").push(terms);
+        work();
+        Ok(())
+    }
+}
+
+#[test]
+fn a_search_that_turns_out_long_begins_again_where_long_ones_run() {
+    let things = block_on(things());
+    let places = |search_for: &Search| {
+        let places = Arc::new(Places::default());
+        let context = CallContext::new().with_long_work(Arc::clone(&places) as Arc<dyn LongWork>);
+        let answer = block_on(search(&things, search_for, &context));
+        assert!(!answer.expect("an answer").hits.is_empty());
+        let places = places.0.lock().expect("nobody panicked").clone();
+        places
+    };
+    let short = places(&one_term(7));
+    assert_eq!(short.len(), 1);
+    assert_eq!(places(&long()), [short[0], usize::MAX]);
+    // What stands for very many terms does not begin among short ones at all.
+    assert_eq!(places(&long_of(200)), [usize::MAX]);
+}
+
+/// A small memory.
+#[derive(Debug, Default)]
+struct Small(Mutex<usize>);
+
+impl ResultMemory for Small {
+    fn hold(&self, bytes: usize) -> bool {
+        let mut held = self.0.lock().expect("nobody panicked");
+        *held += bytes;
+        *held < 50_000
+    }
+
+    fn held(&self) -> usize {
+        *self.0.lock().expect("nobody panicked")
+    }
+
+    fn release_to(&self, bytes: usize) {
+        *self.0.lock().expect("nobody panicked") = bytes;
+    }
+}
+
+#[test]
+fn memory_of_similar_terms_is_counted_and_used_again() {
+    let things = block_on(things());
+    let fuzzy = |max_expansions| Search {
+        size: 0,
+        query: Some(Query::Match(Match {
+            fuzziness: Some(Fuzziness::Edits(2)),
+            max_expansions: Some(max_expansions),
+            ..Match::new("text", "w00100")
+        })),
+        ..Search::default()
+    };
+    for (max_expansions, fits) in [(5, true), (500, false)] {
+        let context = CallContext::new().with_memory(Arc::new(Small::default()));
+        let answer = block_on(search(&things, &fuzzy(max_expansions), &context));
+        match answer {
+            Ok(_) => assert!(fits),
+            Err(EngineError::Call(StoreError::OutOfMemory)) => assert!(!fits),
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_short_text_on_a_small_index_may_still_be_long() {
+    let engine: Engine = Arc::new(EmbeddedEngine::in_memory().expect("threads"));
+    let words: Vec<_> = (0..60_000).map(|at| format!("w{at:05}")).collect();
+    block_on(async {
+        // One document with many words, too long for a whole value.
+        let things = Fixture::empty(engine, THING).await;
+        let document = [things
+            .objects
+            .document(&json!({"id": 1, "text": words.join(" ")}))];
+        let written = things
+            .engine
+            .bulk(things.binding(), &document, &things.context);
+        assert_eq!(written.await.expect("written"), []);
+        let refreshed = things.engine.refresh(&things.name, &things.context);
+        refreshed.await.expect("refreshed");
+        let places = Arc::new(Places::default());
+        let context = CallContext::new().with_long_work(Arc::clone(&places) as Arc<dyn LongWork>);
+        let fuzzy = Search {
+            query: Some(Query::Match(Match {
+                fuzziness: Some(Fuzziness::Edits(2)),
+                max_expansions: Some(10),
+                ..Match::new("text", "w00001 w23456 w34567")
+            })),
+            ..Search::default()
+        };
+        let found = search(&things, &fuzzy, &context).await;
+        assert_eq!(found.expect("an answer").hits.len(), 1);
+        assert!(!places.0.lock().expect("nobody panicked").is_empty());
+    });
+}
