@@ -199,6 +199,17 @@ impl<'v> ExactValue<'v> {
         }))
     }
 
+    /// Writes the value as JSON text in UTF-8.
+    pub fn write_to(self, out: &mut Vec<u8>) {
+        if self.part.is_none() {
+            serde_json::to_writer(out, self.value).expect("JSON values can be written to memory");
+            return;
+        }
+        let mut text = String::new();
+        self.write(&mut text);
+        out.extend_from_slice(text.as_bytes());
+    }
+
     /// Writes the value as JSON text.
     pub fn write(self, out: &mut String) {
         let begin = |out: &mut String, position: usize| {

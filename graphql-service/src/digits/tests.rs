@@ -52,8 +52,11 @@ fn sent_over(schema: &str, query: &str, variables: &str, name: &str) -> String {
     let request = request(query, variables);
     let prepared = documents(schema).read(&request, &RequestContext::new());
     let prepared = prepared.unwrap();
-    let mut text = String::new();
-    prepared.variable(name).unwrap().write(&mut text);
+    let variable = prepared.variable(name).unwrap();
+    let (mut text, mut bytes) = (String::new(), Vec::new());
+    variable.write(&mut text);
+    variable.write_to(&mut bytes);
+    assert_eq!(bytes, text.as_bytes());
     text
 }
 
