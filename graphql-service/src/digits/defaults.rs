@@ -79,9 +79,10 @@ impl InexactDefaults {
             Some((variable.name.as_str(), value, part))
         });
         let not_given: Vec<(&str, JsonValue, Part)> = not_given.collect();
+        let around = &self.around;
         let concerned = || {
             let variables = operation.variables.iter();
-            variables.filter(|variable| self.around.contains(variable.ty.inner_named_type()))
+            variables.filter(move |variable| around.contains(variable.ty.inner_named_type()))
         };
         if not_given.is_empty() && !concerned().any(|variable| is_given(&variable.name)) {
             return None;
