@@ -11,9 +11,7 @@ use std::time::{Duration, Instant};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use graph_store::oxigraph::OxigraphStore;
 use graph_store::{CallContext, GraphStore};
-use graphql_service::{Request, RequestContext, Service};
-use search_index::apollo_compiler::ExecutableDocument;
-use search_index::apollo_compiler::request::coerce_variable_values;
+use graphql_service::{Documents, Limits, Refusal, Request, RequestContext, Service};
 use search_index::engine::{Binding, Engine, EngineError, PhysicalName, SearchEngine};
 use search_index::indexer::{Indexer, IndexerError, IndexerOptions};
 use search_index::limits::SearchLimits;
@@ -273,17 +271,13 @@ impl Publications {
     /// # Errors
     /// When the operation is not one of the API.
     pub fn body(&self, operation: &str) -> Result<Vec<u8>, SearchBenchError> {
-        let invalid = |text: String| SearchBenchError::Answer(text);
+        let invalid = |errors: Refusal| SearchBenchError::Answer(errors[0].message.clone());
         let api = self.api()?;
-        let document = ExecutableDocument::parse_and_validate(api.schema(), operation, "bench");
-        let document = document.map_err(|error| invalid(error.errors.to_string()))?;
-        let one = document.operations.get(None);
-        let one = one.map_err(|_| invalid(operation.to_owned()))?;
-        let variables = coerce_variable_values(api.schema(), one, &Default::default());
-        let variables = variables.map_err(|error| invalid(error.message().to_string()))?;
-        let limits = SearchLimits::default();
-        let searches = api.searches(&document, one, &variables, &limits);
-        let searches = searches.map_err(|errors| invalid(errors[0].message.clone()))?;
+        let documents = Documents::new(api.schema(), Limits::default(), 0);
+        let prepared = documents.read(&Request::new(operation), &RequestContext::new());
+        let prepared = prepared.map_err(invalid)?;
+        let searches = api.searches(&prepared, &SearchLimits::default());
+        let searches = searches.map_err(invalid)?;
         Ok(searches[0].search.to_bytes())
     }
 

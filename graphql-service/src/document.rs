@@ -117,6 +117,10 @@ pub struct Prepared {
     /// The operation to run.
     pub operation: Node<Operation>,
     /// Values of the variables, defaults included.
+    ///
+    /// A number that is out of the range of 64-bit floats is here the largest one of its sign, which only stands in for
+    /// it. What was written is in [`Prepared::digits`]; [`Prepared::variable`] returns both together, and
+    /// [`Digits::has_stand_ins`] whether there are such numbers.
     pub variables: Valid<JsonMap>,
     /// The digits of numbers among them that these values do not hold as they are written.
     pub digits: Digits,

@@ -184,6 +184,7 @@ fn request_of(request: protocol::Request) -> Result<Request, GraphqlError> {
         query: request.query,
         operation_name: request.operation_name,
         variables,
+        digits: Default::default(),
         extensions: Some(extensions.collect::<Result<_, GraphqlError>>()?),
     })
 }

@@ -50,19 +50,18 @@ pub(super) fn in_order(mut reported: Vec<Reported>) -> Vec<GraphqlError> {
     errors
 }
 
-/// Makes an error of one that a subgraph answered with. Its extensions are kept under `subgraph`, since
+/// Makes an error without a path of one that a subgraph answered with. Its extensions are kept under `subgraph`, since
 /// `code` is one of ours.
 pub(super) fn of_subgraph(
     error: &SubgraphError<'_>,
     subgraph: &str,
-    path: Vec<PathSegment>,
     with_traces: bool,
 ) -> GraphqlError {
     let made = match error.fault {
         None => GraphqlError::new(code::DOWNSTREAM_SERVICE_ERROR, &*error.message),
         Some(fault) => malformed(error, fault, subgraph),
     };
-    let made = made.on(path).with("serviceName", subgraph);
+    let made = made.with("serviceName", subgraph);
     match error.extensions(with_traces) {
         Some(extensions) => made.with("subgraph", extensions),
         None => made,

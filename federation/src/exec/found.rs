@@ -69,7 +69,7 @@ impl<'a> SubgraphError<'a> {
             return SubgraphError::malformed("it is not an object");
         }
         let Ok(members) = serde_json::from_str(text) else {
-            return SubgraphError::malformed("a member of it is given twice");
+            return SubgraphError::malformed("a member of it is given twice or has no valid name");
         };
         let Members {
             message,
@@ -80,17 +80,19 @@ impl<'a> SubgraphError<'a> {
         let begins = |member: Option<&RawValue>, with: char| {
             member.is_none_or(|member| member.get().starts_with(with))
         };
-        let message = message.map(|message| serde_json::from_str::<String>(message.get()));
+        let text = message.map(|message| serde_json::from_str::<String>(message.get()));
         let mut error = SubgraphError {
             path: path.filter(|path| is_path(path)),
             extensions: extensions.filter(|_| begins(extensions, '{')),
             ..SubgraphError::default()
         };
-        error.fault = match message {
-            Some(Ok(message)) => {
-                error.message = message.into();
+        error.fault = match text {
+            Some(Ok(text)) => {
+                error.message = text.into();
                 None
             }
+            // It has a surrogate without its other half, for instance.
+            Some(Err(_)) if begins(message, '"') => Some("its `message` cannot be read"),
             Some(Err(_)) => Some("its `message` is not a string"),
             None => Some("it has no `message`"),
         };
@@ -336,11 +338,19 @@ mod tests {
             (r#"["m"]"#, Some("it is not an object")),
             (
                 r#"{"message":"m","message":"n"}"#,
-                Some("a member of it is given twice"),
+                Some("a member of it is given twice or has no valid name"),
+            ),
+            (
+                r#"{"message":"m","\ud800":1}"#,
+                Some("a member of it is given twice or has no valid name"),
             ),
             (r#"{"path":["a"]}"#, Some("it has no `message`")),
             (r#"{"message":null}"#, Some("it has no `message`")),
             (r#"{"message":7}"#, Some("its `message` is not a string")),
+            (
+                r#"{"message":"\ud800"}"#,
+                Some("its `message` cannot be read"),
+            ),
             (
                 r#"{"message":"m","path":"a"}"#,
                 Some("its `path` is not a list of names and numbers"),

@@ -206,20 +206,19 @@ impl Run {
                 continue;
             }
             let (places, untold) = self.places(request, sent, error, &mut ways);
+            let made = errors::of_subgraph(error, name, with_traces);
             if places.is_empty() && untold.is_empty() {
-                let made = errors::of_subgraph(error, name, self.common_path(sent), with_traces);
-                self.report(made, None);
+                self.report(made.on(self.common_path(sent)), None);
+                continue;
             }
             for (place, path) in places {
-                let made = errors::of_subgraph(error, name, path, with_traces);
-                self.report(made, Some(place));
+                self.report(made.clone().on(path), Some(place));
             }
             for place in untold {
-                let error = errors::of_subgraph(error, name, Vec::new(), with_traces);
                 self.late.push(Late {
                     request: None,
                     place,
-                    error,
+                    error: made.clone(),
                 });
             }
         }

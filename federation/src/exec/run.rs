@@ -367,9 +367,9 @@ fn text(
     let mut variables: Vec<(String, Vec<u8>)> = Vec::new();
     for name in names {
         if let Some(value) = execution.prepared.variable(name) {
-            let mut text = String::new();
-            value.write(&mut text);
-            variables.push((name.to_string(), text.into_bytes()));
+            let mut text = Vec::new();
+            value.write_to(&mut text);
+            variables.push((name.to_string(), text));
         }
     }
     variables.extend(of_lists);

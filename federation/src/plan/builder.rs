@@ -71,6 +71,8 @@ pub(super) struct Builder<'s> {
     pub(super) typed: HashMap<NodeId, GroupId>,
     /// The fields whose values have types that stay unknown.
     pub(super) untold: BTreeSet<NodeId>,
+    /// The fields whose types cannot stay unknown, below the uppermost one for which that is tried.
+    pub(super) told: BTreeSet<NodeId>,
     /// What is being entered by a key: nothing that this waits for enters it.
     pub(super) entering: Vec<(ClassId, SubgraphId)>,
     /// What is being given what it requires.
@@ -128,6 +130,7 @@ impl<'s> Builder<'s> {
             taken: HashMap::new(),
             typed: HashMap::new(),
             untold: BTreeSet::new(),
+            told: BTreeSet::new(),
             entering: Vec::new(),
             computing: Vec::new(),
             barrier: BTreeSet::new(),

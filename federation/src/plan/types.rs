@@ -50,14 +50,21 @@ impl<'s> Builder<'s> {
         let Some(class) = self.tree.node(node).classes.first().copied() else {
             return Ok(false);
         };
-        if !self.tree.node(node).is_uniform
-            || self.untyped(class).is_none()
-            || !self.is_lent(class)
-            || self.choices.choose(2) > 0
+        if !self.tree.node(node).is_uniform || self.untyped(class).is_none() || !self.is_lent(class)
         {
             return Ok(false);
         }
+        // What fails below a field whose types stay unknown would be tried again for each field between the two, and
+        // below each of them again. Once the types of the uppermost one are told, it may succeed.
+        if !self.is_below_untold(node) {
+            self.told.clear();
+        }
+        if self.told.contains(&node) || self.choices.choose(2) > 0 {
+            return Ok(false);
+        }
+        let told = std::mem::take(&mut self.told);
         let mut before = self.clone();
+        self.told = told;
         self.steps += 1 + self.tree.len() / 4;
         self.untold.insert(node);
         match self.class(class) {
@@ -68,8 +75,22 @@ impl<'s> Builder<'s> {
         // What was tried has its price, and its choices can be others.
         before.choices = std::mem::take(&mut self.choices);
         before.steps = self.steps;
+        before.told = std::mem::take(&mut self.told);
+        before.told.insert(node);
         *self = before;
         Ok(false)
+    }
+
+    /// Returns whether the types of the values of a field above stay unknown.
+    fn is_below_untold(&self, node: NodeId) -> bool {
+        let mut class = self.tree.node(node).class;
+        while let Some(position) = self.tree.class(class).position {
+            if self.untold.contains(&position) {
+                return true;
+            }
+            class = self.tree.node(position).class;
+        }
+        false
     }
 
     /// Returns whether all that clients ask for of a class can be had from subgraphs that do not know its types.

@@ -30,7 +30,8 @@ const MACHINERY: [&str; 8] = [
 #[non_exhaustive]
 pub struct SupergraphOptions {
     /// Whether types that no operation can reach are left out of [`Supergraph::api`](super::Supergraph::api), such as those that subgraphs
-    /// have for each other only. What can be asked for, and how it is answered, stays as it is.
+    /// have for each other only. Operations that name a type that is left out, as a type condition, are refused; others
+    /// are answered as before.
     ///
     /// Reached is what root fields lead to: by fields, arguments, input fields, members of unions and objects of
     /// interfaces. An object keeps its interfaces.

@@ -113,3 +113,40 @@ fn an_interface_object_without_types_is_answered_in_every_place() {
     let t = &answer["data"]["t"]["i"];
     assert!(*t == Json::Null || *t == json!({ "a": 7 }), "{answer}");
 }
+
+#[test]
+fn fields_of_unknown_types_in_each_other_are_planned_where_one_below_needs_the_types_of_the_first()
+{
+    let types = r#"
+      type T0 @join__type(graph: A) { i: I @join__field(graph: A) }
+      interface I @join__type(graph: A, key: "id", isInterfaceObject: true)
+        @join__type(graph: B, key: "id") @context(name: "a__c") {
+        id: ID! word: String @join__field(graph: B) j: J @join__field(graph: A) }
+      type I1 implements I @join__implements(graph: B, interface: "I")
+        @join__type(graph: B, key: "id") {
+        id: ID! @join__field(graph: B) word: String @join__field(graph: B) j: J @join__field }
+      type I2 implements I @join__implements(graph: B, interface: "I")
+        @join__type(graph: B, key: "id") @join__type(graph: B, key: "n") {
+        id: ID! @join__field(graph: B) word: String @join__field(graph: B) j: J @join__field
+        n: Int @join__field(graph: B) }
+      interface J @join__type(graph: A, key: "id", isInterfaceObject: true)
+        @join__type(graph: B, key: "id") {
+        id: ID! j: J @join__field(graph: A) p: P @join__field(graph: A) }
+      type J1 implements J @join__implements(graph: B, interface: "J")
+        @join__type(graph: B, key: "id") {
+        id: ID! @join__field(graph: B) j: J @join__field p: P @join__field }
+      type J2 implements J @join__implements(graph: B, interface: "J")
+        @join__type(graph: B, key: "id") @join__type(graph: B, key: "n") {
+        id: ID! @join__field(graph: B) j: J @join__field p: P @join__field
+        n: Int @join__field(graph: B) }
+      type P @join__type(graph: A, key: "id") {
+        id: ID!
+        x: Int @join__field(graph: A, contextArguments: [
+          { context: "a__c", name: "w", type: "String", selection: "{ word }" }]) }"#;
+    let gateway = over(types, &[]);
+    for depth in 1..=8 {
+        let (open, close) = ("{ j ".repeat(depth), "} ".repeat(depth));
+        let plan = gateway.plan(&format!("{{ t {{ i {open}{{ p {{ x }} }} {close}}} }}"));
+        assert!(plan.contains("word"), "{plan}");
+    }
+}

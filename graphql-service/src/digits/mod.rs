@@ -52,6 +52,16 @@ impl Digits {
         self.0.is_none()
     }
 
+    /// Returns whether a number among the values stands in for one that no floating-point number of 64 bits can come near:
+    /// the largest there is, with the sign of the number that was written.
+    ///
+    /// Who cannot take the digits should not take such values.
+    #[must_use]
+    pub fn has_stand_ins(&self) -> bool {
+        let mut members = self.0.iter().flat_map(|members| members.iter());
+        members.any(|(_, part)| part.has_stand_ins())
+    }
+
     /// Returns a member of the object with its digits, whether or not its type has coerced it.
     #[must_use]
     pub fn member<'v>(&'v self, name: &str, value: &'v JsonValue) -> ExactValue<'v> {
@@ -98,6 +108,14 @@ fn of_members(members: &[(Box<str>, Part)]) -> usize {
 }
 
 impl Part {
+    fn has_stand_ins(&self) -> bool {
+        match self {
+            Part::Number(text) => parsed(text).is_none(),
+            Part::Items(items) => items.iter().any(|(_, part)| part.has_stand_ins()),
+            Part::Members(members) => members.iter().any(|(_, part)| part.has_stand_ins()),
+        }
+    }
+
     fn footprint(&self) -> usize {
         match self {
             Part::Number(text) => allocated(text.len()),
@@ -179,6 +197,17 @@ impl<'v> ExactValue<'v> {
             };
             (name.as_str(), ExactValue { value, part })
         }))
+    }
+
+    /// Writes the value as JSON text in UTF-8.
+    pub fn write_to(self, out: &mut Vec<u8>) {
+        if self.part.is_none() {
+            serde_json::to_writer(out, self.value).expect("JSON values can be written to memory");
+            return;
+        }
+        let mut text = String::new();
+        self.write(&mut text);
+        out.extend_from_slice(text.as_bytes());
     }
 
     /// Writes the value as JSON text.

@@ -28,8 +28,8 @@ const NUMBERS: [&str; 14] = [
     "100000000000000000000000000.0",
 ];
 
-fn documents() -> Documents {
-    let schema = Schema::parse_and_validate(SCHEMA, "schema.graphql").unwrap();
+fn documents(schema: &str) -> Documents {
+    let schema = Schema::parse_and_validate(schema, "schema.graphql").unwrap();
     Documents::new(&schema, Limits::default(), 1 << 16)
 }
 
@@ -40,14 +40,23 @@ fn request(query: &str, variables: &str) -> Request {
 }
 
 fn prepared(query: &str, variables: &str) -> Result<Prepared, Refusal> {
-    documents().read(&request(query, variables), &RequestContext::new())
+    documents(SCHEMA).read(&request(query, variables), &RequestContext::new())
 }
 
 /// Returns a variable as it would be sent on.
 fn sent(query: &str, variables: &str, name: &str) -> String {
-    let prepared = prepared(query, variables).unwrap();
-    let mut text = String::new();
-    prepared.variable(name).unwrap().write(&mut text);
+    sent_over(SCHEMA, query, variables, name)
+}
+
+fn sent_over(schema: &str, query: &str, variables: &str, name: &str) -> String {
+    let request = request(query, variables);
+    let prepared = documents(schema).read(&request, &RequestContext::new());
+    let prepared = prepared.unwrap();
+    let variable = prepared.variable(name).unwrap();
+    let (mut text, mut bytes) = (String::new(), Vec::new());
+    variable.write(&mut text);
+    variable.write_to(&mut bytes);
+    assert_eq!(bytes, text.as_bytes());
     text
 }
 
@@ -129,6 +138,105 @@ fn defaults_keep_their_digits() {
     let value = r#"{"v":[{"min":1.50},{"in":{"max":1},"all":[2.50]}]}"#;
     let expected = format!(r#"[{{"min":1.50,{max}}},{{"in":{{"max":1}},"all":[2.50],{max}}}]"#);
     assert_eq!(sent(query, value, "v"), expected);
+}
+
+#[test]
+fn a_default_that_holds_its_own_type_is_filled_in_a_few_times() {
+    let schema = "scalar D  input A { x: D  a: A = {x: 1.50} }  type Query { f(a: A): Int }";
+    let query = "query ($v: A) { f(a: $v) }";
+    let sent = sent_over(schema, query, r#"{"v":{}}"#, "v");
+    assert!(sent.starts_with(r#"{"a":{"x":1.50,"#), "{sent}");
+    assert!(sent.len() < 200, "{sent}");
+    let sent = sent_over(schema, query, r#"{"v":{"a":{"a":{"a":null}}}}"#, "v");
+    assert_eq!(sent, r#"{"a":{"a":{"a":null}}}"#);
+}
+
+#[test]
+fn defaults_that_hold_two_more_each_do_not_become_many() {
+    let mut schema = String::from("scalar D  input A64 { x: D }  type Query { f(a: A0): Int }");
+    for number in 0..64 {
+        let next = number + 1;
+        schema.push_str(&format!(
+            "input A{number} {{ x: D  a: A{next} = {{x: 1.50}}  b: A{next} = {{x: 1.50}} }}"
+        ));
+    }
+    let query = "query ($v: A0) { f(a: $v) }";
+    let sent = sent_over(&schema, query, r#"{"v":{"x":1}}"#, "v");
+    assert!(sent.starts_with(r#"{"x":1,"a":{"x":1.50,"#), "{sent}");
+    assert!(sent.len() < 1_000, "{sent}");
+}
+
+#[test]
+fn a_default_in_a_default_keeps_its_digits() {
+    let schema = "scalar D  input Outer { inner: Inner = {y: 1.50} }
+        input Inner { y: D  max: D = 1e400 }  type Query { f(all: [Outer]): Int }";
+    let query = "query ($v: [Outer]) { f(all: $v) }";
+    let expected = r#"[{"inner":{"y":1.50,"max":1e400}}]"#;
+    assert_eq!(sent_over(schema, query, r#"{"v":{}}"#, "v"), expected);
+    // As a value of its own, too.
+    let query = "query ($v: [Outer] = {inner: {y: 2.50}}) { f(all: $v) }";
+    let expected = r#"[{"inner":{"y":2.50,"max":1e400}}]"#;
+    assert_eq!(sent_over(schema, query, "{}", "v"), expected);
+}
+
+#[test]
+fn an_int_or_an_id_that_the_library_refuses_is_a_default_all_the_same() {
+    let long = "123456789012345678901";
+    let schema = format!(
+        "scalar D  input F {{ n: Int = -0  id: ID = {long}  known: ID = 7  x: D }}
+        input Outer {{ f: F = {{n: -0, id: {long}, x: 1.50}} }}
+        type Query {{ f(f: F, outer: Outer, id: ID, ids: [ID], n: Int): Int }}"
+    );
+    let default = format!(r#""n":0,"id":"{long}""#);
+    let query = "query ($v: F) { f(f: $v) }";
+    let sent = sent_over(&schema, query, r#"{"v":{}}"#, "v");
+    assert_eq!(sent, format!(r#"{{{default},"known":7}}"#));
+    let query = "query ($v: Outer) { f(outer: $v) }";
+    let sent = sent_over(&schema, query, r#"{"v":{}}"#, "v");
+    assert_eq!(sent, format!(r#"{{"f":{{{default},"x":1.50,"known":7}}}}"#));
+    for (ty, argument, default, expected) in [
+        ("Int", "n", "-0", "0".to_owned()),
+        ("ID", "id", long, format!("\"{long}\"")),
+        ("[ID]", "ids", long, format!("[\"{long}\"]")),
+        ("ID", "id", "7", "7".to_owned()),
+    ] {
+        let query = format!("query ($v: {ty} = {default}) {{ f({argument}: $v) }}");
+        assert_eq!(sent_over(&schema, &query, "{}", "v"), expected, "{ty}");
+    }
+}
+
+#[test]
+fn a_variable_without_such_defaults_is_left_as_it_is() {
+    let schema = Schema::parse_and_validate(SCHEMA, "schema.graphql").unwrap();
+    let defaults = super::InexactDefaults::new(&schema);
+    let documents = documents(SCHEMA);
+    for (query, variables, is_filled_in) in [
+        (
+            "query ($v: Plain) { find(plain: $v) }",
+            r#"{"v":{}}"#,
+            false,
+        ),
+        ("query ($v: Decimal = 1) { find(x: $v) }", "{}", false),
+        ("query ($v: Range) { find(range: $v) }", "{}", false),
+        ("query ($v: Range) { find(range: $v) }", r#"{"v":{}}"#, true),
+        ("query ($v: Decimal = 1.50) { find(x: $v) }", "{}", true),
+    ] {
+        let request = request(query, variables);
+        let prepared = documents.read(&request, &RequestContext::new()).unwrap();
+        let given = request.variables.clone().unwrap_or_default();
+        let filled_in = defaults.filled_in(&schema, &prepared.operation, &given, &request.digits);
+        assert_eq!(filled_in.is_some(), is_filled_in, "{query} {variables}");
+    }
+}
+
+#[test]
+fn stand_ins_are_told_from_numbers_that_only_lose_digits() {
+    for number in NUMBERS {
+        let request = request("", &format!(r#"{{"a":[1,{{"b":{number}}}]}}"#));
+        let is_out_of_range = ["1e400", "-1E+400"].contains(&number);
+        assert_eq!(request.digits.has_stand_ins(), is_out_of_range, "{number}");
+    }
+    assert!(!request("", r#"{"a":1}"#).digits.has_stand_ins());
 }
 
 #[test]

@@ -31,6 +31,10 @@ pub struct Request {
     /// The operation to run when the document has several.
     pub operation_name: Option<String>,
     /// Values of the variables.
+    ///
+    /// A number that is out of the range of 64-bit floats is here the largest one of its sign, which only stands in for
+    /// it. What was written is in [`Request::digits`]; [`Request::variable`] returns both together, and
+    /// [`Digits::has_stand_ins`] whether there are such numbers.
     pub variables: Option<JsonMap>,
     /// The digits of numbers among the values of variables that these do not hold as they are written. A value that has
     /// taken the place of another must not have its digits.

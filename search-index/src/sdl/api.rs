@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use apollo_compiler::executable;
-use apollo_compiler::response::JsonMap;
 use apollo_compiler::validation::Valid;
-use apollo_compiler::{ExecutableDocument, Node, Schema};
+use apollo_compiler::{Node, Schema};
+use graphql_service::Prepared;
 use graphql_service::error::{GraphqlError, Location};
 use graphql_service::limits::exceeded;
 use indexmap::IndexMap;
@@ -200,12 +200,10 @@ impl SearchApi {
     /// Those of [`SearchApi::roots`].
     pub fn searches(
         &self,
-        document: &Valid<ExecutableDocument>,
-        operation: &executable::Operation,
-        variables: &JsonMap,
+        prepared: &Prepared,
         limits: &SearchLimits,
     ) -> Result<Vec<RootSearch>, Vec<GraphqlError>> {
-        let roots = self.roots(document, operation, variables, limits)?;
+        let roots = self.roots(prepared, limits)?;
         let searches = roots.into_iter().filter_map(|root| match root {
             RootField::Search(search) => Some(*search),
             _ => None,
@@ -215,22 +213,18 @@ impl SearchApi {
 
     /// Returns the root fields of an operation, in the order of the response.
     ///
-    /// The document has to be valid against [`SearchApi::schema`], and the variables coerced.
+    /// The request has to be prepared for [`SearchApi::schema`]. Numbers in its variables keep the digits that
+    /// are written, as those in the document do.
     ///
     /// # Errors
     /// What is wrong with each search that cannot be made, or exceeds a limit.
     pub fn roots(
         &self,
-        document: &Valid<ExecutableDocument>,
-        operation: &executable::Operation,
-        variables: &JsonMap,
+        prepared: &Prepared,
         limits: &SearchLimits,
     ) -> Result<Vec<RootField>, Vec<GraphqlError>> {
-        let of = Operation {
-            document,
-            variables,
-        };
-        let by_key = of.by_key([&operation.selection_set]);
+        let of = Operation { prepared };
+        let by_key = of.by_key([&prepared.operation.selection_set]);
         let is_search =
             |field: &Node<executable::Field>| self.roots.contains_key(field.name.as_str());
         let searches = by_key.values().filter(|fields| is_search(fields[0]));
@@ -310,10 +304,10 @@ impl SearchApi {
         let field = fields[0];
         let object = &self.indexes.indexes[root.index].fields;
         let place = Place {
-            location: Location::of(field.name.location(), &of.document.sources),
+            location: Location::of(field.name.location(), &of.document().sources),
         };
         let given = field.arguments.iter().filter_map(|argument| {
-            let value = Input::new(&argument.value, of.variables)?;
+            let value = Input::new(&argument.value, of.prepared)?;
             (value != Input::Null).then(|| (argument.name.to_string(), value))
         });
         let given = Input::Object(given.collect());

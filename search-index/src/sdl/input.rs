@@ -1,7 +1,8 @@
 //! Argument values with variables substituted.
 
 use apollo_compiler::ast;
-use apollo_compiler::response::{JsonMap, JsonValue};
+use apollo_compiler::response::JsonValue;
+use graphql_service::{ExactValue, Prepared};
 
 /// An argument value without variables. Numbers are as written, so that no digit is lost.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +18,7 @@ pub(super) enum Input {
 
 impl Input {
     /// Substitutes the variables; `None` for a variable without a value, which counts as absent.
-    pub(super) fn new(value: &ast::Value, variables: &JsonMap) -> Option<Input> {
+    pub(super) fn new(value: &ast::Value, variables: &Prepared) -> Option<Input> {
         Some(match value {
             ast::Value::Null => Input::Null,
             ast::Value::Boolean(value) => Input::Boolean(*value),
@@ -25,7 +26,7 @@ impl Input {
             ast::Value::Float(number) => Input::Number(number.as_str().to_owned()),
             ast::Value::String(text) => Input::Text(text.clone()),
             ast::Value::Enum(name) => Input::Text(name.to_string()),
-            ast::Value::Variable(name) => Input::of_json(variables.get(name.as_str())?),
+            ast::Value::Variable(name) => Input::of_json(variables.variable(name.as_str())?),
             ast::Value::List(items) => {
                 let items = items.iter().map(|item| Input::new(item, variables));
                 Input::List(items.map(|item| item.unwrap_or(Input::Null)).collect())
@@ -39,18 +40,19 @@ impl Input {
         })
     }
 
-    fn of_json(value: &JsonValue) -> Input {
-        match value {
+    fn of_json(exact: ExactValue<'_>) -> Input {
+        match exact.value() {
             JsonValue::Null => Input::Null,
             JsonValue::Bool(value) => Input::Boolean(*value),
-            JsonValue::Number(number) => Input::Number(number.to_string()),
+            JsonValue::Number(_) => Input::Number(exact.number().unwrap_or_default().into_owned()),
             JsonValue::String(text) => Input::Text(text.as_str().to_owned()),
-            JsonValue::Array(items) => Input::List(items.iter().map(Input::of_json).collect()),
-            JsonValue::Object(members) => {
-                let members = members.iter();
-                Input::object(
-                    members.map(|(key, value)| (key.as_str().to_owned(), Input::of_json(value))),
-                )
+            JsonValue::Array(_) => {
+                let items = exact.items().into_iter().flatten();
+                Input::List(items.map(Input::of_json).collect())
+            }
+            JsonValue::Object(_) => {
+                let members = exact.members().into_iter().flatten();
+                Input::object(members.map(|(key, value)| (key.to_owned(), Input::of_json(value))))
             }
         }
     }

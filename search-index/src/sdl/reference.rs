@@ -108,7 +108,7 @@ impl<'d> Reader<'d, '_> {
                 }
                 Selection::FragmentSpread(spread) => {
                     let name = spread.fragment_name.as_str();
-                    let Some(fragment) = self.of.document.fragments.get(name) else {
+                    let Some(fragment) = self.of.document().fragments.get(name) else {
                         continue;
                     };
                     let condition = fragment.type_condition().as_str();

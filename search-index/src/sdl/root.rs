@@ -110,10 +110,10 @@ impl<'d> Shapes<'d, '_> {
     ) -> Result<RootEntities, GraphqlError> {
         let field = fields[0];
         let place = Place {
-            location: Location::of(field.name.location(), &self.of.document.sources),
+            location: Location::of(field.name.location(), &self.of.document().sources),
         };
         let given = field.specified_argument_by_name("representations");
-        let given = given.and_then(|argument| Input::new(argument, self.of.variables));
+        let given = given.and_then(|argument| Input::new(argument, self.of.prepared));
         let given = given.as_ref().map(Input::items).unwrap_or_default();
         *left = left.checked_sub(given.len()).ok_or_else(|| {
             let message = "the request has too many representations";

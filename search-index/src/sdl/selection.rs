@@ -3,20 +3,24 @@
 use std::collections::HashSet;
 
 use apollo_compiler::executable::{DirectiveList, Field, Selection, SelectionSet};
-use apollo_compiler::response::JsonMap;
 use apollo_compiler::{ExecutableDocument, Node};
+use graphql_service::Prepared;
 use indexmap::IndexMap;
 
 use super::input::Input;
 
-/// A document and the variables of an operation of it.
+/// An operation with its document and variables.
 #[derive(Clone, Copy)]
 pub(super) struct Operation<'d> {
-    pub(super) document: &'d ExecutableDocument,
-    pub(super) variables: &'d JsonMap,
+    pub(super) prepared: &'d Prepared,
 }
 
 impl<'d> Operation<'d> {
+    /// Returns the document.
+    pub(super) fn document(self) -> &'d ExecutableDocument {
+        self.prepared.document.valid()
+    }
+
     /// Returns the fields of some selection sets of one type, in order, fragments expanded and
     /// `@skip` and `@include` applied.
     pub(super) fn fields(
@@ -62,7 +66,7 @@ impl<'d> Operation<'d> {
                 }
                 Selection::FragmentSpread(spread) => {
                     let name = spread.fragment_name.as_str();
-                    if let Some(fragment) = self.document.fragments.get(name)
+                    if let Some(fragment) = self.document().fragments.get(name)
                         && fragments.insert(name)
                     {
                         self.gather(&fragment.selection_set, fragments, fields);
@@ -75,7 +79,7 @@ impl<'d> Operation<'d> {
     pub(super) fn is_included(self, directives: &DirectiveList) -> bool {
         let condition = |name: &str| {
             let argument = directives.get(name)?.specified_argument_by_name("if")?;
-            Input::new(argument, self.variables)
+            Input::new(argument, self.prepared)
         };
         condition("skip") != Some(Input::Boolean(true))
             && condition("include") != Some(Input::Boolean(false))

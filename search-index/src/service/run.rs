@@ -239,12 +239,7 @@ impl SearchService {
 impl Shared {
     fn read(&self, request: &Request, context: &RequestContext) -> Result<Ready, Refusal> {
         let prepared = self.documents.read(request, context)?;
-        let roots = self.api.roots(
-            prepared.document.valid(),
-            &prepared.operation,
-            &prepared.variables,
-            &self.options.search_limits,
-        )?;
+        let roots = self.api.roots(&prepared, &self.options.search_limits)?;
         Ok(Ready {
             prepared,
             roots,

@@ -1,24 +1,20 @@
 //! How many terms a search may stand for: what is above the limit is refused before it runs, and says where.
 
-use search_index::apollo_compiler::ExecutableDocument;
-use search_index::apollo_compiler::request::coerce_variable_values;
 use search_index::code;
 use search_index::dsl::{Bool, Fuzziness, Match, Query, Search};
-use search_index::graphql_service::GraphqlError;
+use search_index::graphql_service::{GraphqlError, Request};
 use search_index::limits::SearchLimits;
 use serde_json::{Value, json};
 
-use crate::searches::API;
+use crate::searches::{API, prepared};
 
 /// Reads a search for planets, whose query is the value of a variable.
 fn read(query: &Value, limits: &SearchLimits) -> Result<Search, GraphqlError> {
     let operation = "query($q: Planet_Search_Query) { planet_search(query: $q) { took } }";
-    let document = ExecutableDocument::parse_and_validate(API.schema(), operation, "query.graphql");
-    let document = document.expect("a valid document");
-    let one = document.operations.get(None).expect("one operation");
-    let variables = serde_json::from_value(json!({ "q": query })).expect("an object");
-    let variables = coerce_variable_values(API.schema(), one, &variables).expect("variables");
-    match API.searches(&document, one, &variables, limits) {
+    let variables = json!({ "q": query });
+    let variables = variables.as_object().expect("an object").clone();
+    let request = Request::new(operation).with_variables(variables);
+    match API.searches(&prepared(&request), limits) {
         Ok(mut searches) => Ok(searches.remove(0).search),
         Err(mut errors) => Err(errors.remove(0)),
     }

@@ -2,10 +2,8 @@
 
 use std::sync::{Arc, LazyLock};
 
-use search_index::apollo_compiler::ExecutableDocument;
-use search_index::apollo_compiler::request::coerce_variable_values;
-use search_index::apollo_compiler::response::JsonMap;
 use search_index::dsl::Search;
+use search_index::graphql_service::{Documents, Limits, Prepared, Request, RequestContext};
 use search_index::limits::SearchLimits;
 use search_index::mapping::FindingKind;
 use search_index::sdl::SearchApi;
@@ -39,31 +37,35 @@ objects:
 
 pub(crate) static API: LazyLock<SearchApi> = LazyLock::new(|| api(SKY).expect("the API is valid"));
 
+static DOCUMENTS: LazyLock<Documents> =
+    LazyLock::new(|| Documents::new(API.schema(), Limits::default(), 1 << 20));
+
 fn api(text: &str) -> Result<SearchApi, Vec<FindingKind>> {
     let indexes = indexes(text).expect("the schema can be searched");
     SearchApi::new(Arc::new(schema(text)), indexes)
         .map_err(|error| error.findings.iter().map(|finding| finding.kind).collect())
 }
 
-/// Returns the search of the first root field of an operation, or the codes of what is wrong.
-fn search_with(
-    operation: &str,
-    variables: &Value,
-    limits: &SearchLimits,
-) -> Result<Search, Vec<&'static str>> {
-    let document = ExecutableDocument::parse_and_validate(API.schema(), operation, "query.graphql")
-        .unwrap_or_else(|invalid| panic!("{operation}: {}", invalid.errors));
-    let one = document.operations.get(None).expect("one operation");
-    let variables: JsonMap = serde_json::from_value(variables.clone()).expect("an object");
-    let variables = coerce_variable_values(API.schema(), one, &variables).expect("variables");
-    match API.searches(&document, one, &variables, limits) {
+/// Prepares a request that fits the API.
+pub(crate) fn prepared(request: &Request) -> Prepared {
+    let prepared = DOCUMENTS.read(request, &RequestContext::new());
+    prepared.unwrap_or_else(|errors| panic!("{}: {errors:?}", request.query))
+}
+
+/// Returns the search of the first root field of an operation, whose variables are JSON text, or the codes of what
+/// is wrong.
+fn search_with(operation: &str, variables: &str) -> Result<Search, Vec<&'static str>> {
+    let request = Request::new(operation);
+    let request = request.with_variables_from_json(variables, DOCUMENTS.limits());
+    let prepared = prepared(&request.expect("an object"));
+    match API.searches(&prepared, &SearchLimits::default()) {
         Ok(mut searches) => Ok(searches.remove(0).search),
         Err(errors) => Err(errors.iter().map(|error| error.code.as_str()).collect()),
     }
 }
 
 pub(crate) fn search(operation: &str) -> Result<Search, Vec<&'static str>> {
-    search_with(operation, &json!({}), &SearchLimits::default())
+    search_with(operation, "{}")
 }
 
 /// Returns the body of a search for planets.
@@ -511,7 +513,7 @@ fn variables_are_as_good_as_literals() {
     let operation = "query($q: Planet_Search_Query, $size: Int, $gone: Float) {
         planet_search(query: $q, size: $size, min_score: $gone) { hits { id } } }";
     let variables = json!({"q": {"bool": {"must": {"term": {"diameter": {"value": 7, "boost": null}}}}}, "size": 3});
-    let search = search_with(operation, &variables, &SearchLimits::default()).expect("valid");
+    let search = search_with(operation, &variables.to_string()).expect("valid");
     let expected = json!({"bool": {"must": [{"term": {"diameter": {"value": 7}}}]}});
     assert_eq!(
         (
@@ -521,6 +523,44 @@ fn variables_are_as_good_as_literals() {
         ),
         (Some(expected), 3, None)
     );
+}
+
+#[test]
+fn a_number_in_a_variable_keeps_the_digits_of_a_literal() {
+    let none = json!({"match_none": {}});
+    for number in ["12345678901234567890123.5", "1e400", "-1e400", "1.50", "7"] {
+        let by_title = clause(&format!("term: {{title: {{value: {number}}}}}"));
+        assert_eq!(by_title["term"]["title"]["value"], json!(number));
+        let by_mass = clause(&format!("term: {{mass: {{value: {number}}}}}"));
+        assert_eq!(by_mass == none, number.contains('e'), "{by_mass}");
+        for (field, literal) in [("title", by_title), ("mass", by_mass)] {
+            let of_variable = |operation: &str, variables: &str| {
+                let search = search_with(operation, variables).expect(number);
+                search.to_json()["query"].take()
+            };
+            let query = format!("{{term: {{{field}: {{value: $v}}}}}}");
+            let operation =
+                format!("query($v: Search_Value!) {{ planet_search(query: {query}) {{ took }} }}");
+            let variables = format!(r#"{{"v": {number}}}"#);
+            assert_eq!(of_variable(&operation, &variables), literal);
+            let operation = "query($q: Planet_Search_Query) { planet_search(query: $q) { took } }";
+            let variables = format!(r#"{{"q": {{"term": {{"{field}": {{"value": {number}}}}}}}}}"#);
+            assert_eq!(of_variable(operation, &variables), literal);
+        }
+    }
+}
+
+#[test]
+fn the_values_of_a_list_in_a_variable_keep_their_digits() {
+    let operation = "query($v: [Search_Value!]!) {
+        planet_search(query: {terms: {title: {values: $v}}}) { took } }";
+    let search = search_with(
+        operation,
+        r#"{"v": ["a", 1.50, 12345678901234567890123, 7]}"#,
+    );
+    let query = search.expect("valid").to_json()["query"].take();
+    let expected = json!({"terms": {"title": ["a", "1.50", "12345678901234567890123", "7"]}});
+    assert_eq!(query, expected);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::gateway::code as gateway;
 
 /// What a body asks for.
 pub(super) enum Requests {
-    One(Request),
+    One(Box<Request>),
     Batch(Vec<Request>),
 }
 
@@ -21,7 +21,7 @@ impl Requests {
     /// Reads a body. Batches have at most `longest` requests; none are read if that is 0.
     pub(super) fn read(text: &[u8], limits: &Limits, longest: usize) -> Result<Self, HttpError> {
         match Request::from_json(text, limits) {
-            Ok(request) => Ok(Requests::One(request)),
+            Ok(request) => Ok(Requests::One(Box::new(request))),
             Err(RequestError::Batch) if longest > 0 => Requests::batch(text, limits, longest),
             Err(error) => Err(not_a_request(error)),
         }

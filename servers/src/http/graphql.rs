@@ -206,7 +206,7 @@ impl GraphqlEndpoint {
         memory: &Arc<MemoryAccount>,
     ) -> Result<Request, HttpError> {
         match self.parse(body, memory).await? {
-            Requests::One(request) => Ok(request),
+            Requests::One(request) => Ok(*request),
             Requests::Batch(_) => Err(not_a_request(RequestError::Batch)),
         }
     }
@@ -225,11 +225,11 @@ impl GraphqlEndpoint {
             memory: _text,
         } = body;
         match self.parse_once(&text, memory, 0).await? {
-            Parsed::Requests(requests) => Ok(*requests),
+            Parsed::Requests(requests) => Ok(requests),
             Parsed::NoRoom(held) => {
                 hold(memory, held).await?;
                 match self.parse_once(&text, memory, held).await? {
-                    Parsed::Requests(requests) => Ok(*requests),
+                    Parsed::Requests(requests) => Ok(requests),
                     Parsed::NoRoom(_) => Err(HttpError::out_of_memory()),
                 }
             }
@@ -248,7 +248,7 @@ impl GraphqlEndpoint {
             let requests = Requests::read(&text, &limits, longest)?;
             let footprint = requests.footprint();
             Ok(match memory.grow(footprint.saturating_sub(held)) {
-                Ok(()) => Parsed::Requests(Box::new(requests)),
+                Ok(()) => Parsed::Requests(requests),
                 Err(_) => Parsed::NoRoom(footprint),
             })
         };
@@ -263,7 +263,7 @@ impl GraphqlEndpoint {
 
 /// What became of a body.
 enum Parsed {
-    Requests(Box<Requests>),
+    Requests(Requests),
     /// They take this many bytes, which the budget does not have.
     NoRoom(usize),
 }
@@ -321,7 +321,7 @@ async fn get(
         caching: endpoint.caching(&context, &headers),
     };
     hold(&context.memory, request.footprint()).await?;
-    run(&endpoint, Requests::One(request), context, form).await
+    run(&endpoint, Requests::One(Box::new(request)), context, form).await
 }
 
 async fn run(
@@ -337,7 +337,7 @@ async fn run(
     let (response, response_type) = match (requests, form.manner) {
         (Requests::One(request), Manner::Several(streams, once)) => {
             let (caller, id) = (context.caller.clone(), context.request_id.clone());
-            match (Box::pin(endpoint.stream(request, context)).await?, once) {
+            match (Box::pin(endpoint.stream(*request, context)).await?, once) {
                 (Replies::One(reply), Some(response_type)) => {
                     (reply.into_response(), response_type)
                 }
@@ -350,7 +350,7 @@ async fn run(
         }
         (Requests::One(request), Manner::Once(response_type)) => {
             let service = endpoint.service()?;
-            let response = endpoint.answer(service.as_ref(), request, context).await;
+            let response = endpoint.answer(service.as_ref(), *request, context).await;
             (response, response_type)
         }
         (Requests::Batch(_), Manner::Several(_, None)) => {

@@ -91,8 +91,11 @@ const QUERIES: [&str; 13] = [
     "{ film(orderBy: {year: ASC}) { cast(where: {name: {EQ: \"R2\"}}) { ... on Droid { mass name } } } }",
 ];
 
+/// Answers the body of a request with the token of a user.
+type Answering<'a> = dyn Fn(&str, &Value) -> Value + 'a;
+
 /// A place where operations are sent to.
-struct Endpoint<'a>(Box<dyn Fn(&str, &Value) -> Value + 'a>);
+struct Endpoint<'a>(Box<Answering<'a>>);
 
 impl Endpoint<'_> {
     fn answer(&self, token: &str, query: &str) -> Value {
