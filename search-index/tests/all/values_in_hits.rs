@@ -30,7 +30,7 @@ objects:
 ";
 
 const PLANET: &str = r#"{"id":"http://e/1","type":["http://e/Planet"],"small":255,
-    "huge":[1,18446744073709551615],"heat":1.5,"cold":[-1e300,-2.0],"size":7,"long":-3,"mass":2.0,
+    "huge":[1,18446744073709551615],"heat":1.5,"cold":[-1e+300,-2.0],"size":7,"long":-3,"mass":2.0,
     "$shown":{"label":[{"value":"a","lang":"en-gb"},{"value":"b","lang":"zh-hant-tw"}]}}"#;
 
 async fn planet(fields: &str) -> Value {
@@ -74,7 +74,7 @@ async fn language_tags_are_in_the_case_of_bcp_47() {
 #[tokio::test]
 async fn numbers_have_the_json_form_of_the_object_service() {
     let expected = json!({
-        "small": "255", "huge": ["1", "18446744073709551615"], "heat": "1.5", "cold": ["-1e300", "-2.0"],
+        "small": "255", "huge": ["1", "18446744073709551615"], "heat": "1.5", "cold": ["-1e+300", "-2.0"],
         "size": 7, "long": -3, "mass": 2.0,
     });
     assert_eq!(
