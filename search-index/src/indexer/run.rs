@@ -397,11 +397,13 @@ impl Indexer {
             expected.verify(&*self.engine, name, context)
         })
         .await?;
+        // Data that changed meanwhile are of no one version: some of them may be lost again in a crash.
+        let now = self.store.version().as_ref().map(BuiltFrom::from);
         let built = Built {
             documents: (objects.len() - left_out.len()) as u64,
             malformed: progress.malformed(),
             rejected: progress.rejected(),
-            data: created.data.clone(),
+            data: now.filter(|now| created.data.as_ref() == Some(now)),
         };
         self.persist(Some(building), context, || {
             self.engine.note_built(name, &built, context)
