@@ -95,6 +95,8 @@ pub(super) struct Held {
     pub(super) data: Snapshot,
     /// The sequence of the last transaction.
     pub(super) sequence: u64,
+    /// What tells the changes since the image was built from others.
+    pub(super) history: u64,
 }
 
 impl Folder {
@@ -159,6 +161,7 @@ impl Folder {
             log,
             state,
             changes,
+            history,
         } = opened;
         let image = Image::open(finish_image(path, state.generation)?)?;
         let mut data = Snapshot::new(Arc::new(image));
@@ -190,6 +193,7 @@ impl Folder {
             folder,
             data,
             sequence,
+            history,
         })
     }
 

@@ -126,7 +126,8 @@ impl Shared {
         Ok(())
     }
 
-    fn is_shown_before_sync(&self) -> bool {
+    /// Returns whether readers see what a crash may lose.
+    pub(super) fn is_shown_before_sync(&self) -> bool {
         let folder = self.folder();
         folder.is_some_and(|folder| matches!(folder.sync, Sync::Interval(_)))
     }
@@ -156,6 +157,7 @@ impl Shared {
         });
         head.sequence = head.synced_sequence;
         head.synced = Arc::clone(&head.data);
+        (head.history, head.synced_history) = (0, 0);
         self.published.store(Arc::clone(&head.data));
         let later: Vec<Waiting> = head.waiting.drain(..).collect();
         drop(head);

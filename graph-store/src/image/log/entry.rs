@@ -93,6 +93,16 @@ pub(in crate::image) fn read_change(sequence: u64, bytes: &[u8]) -> Option<QuadC
     input.end(QuadChange { removed, added })
 }
 
+/// Returns a checksum of a change, as it is written, and of the `history` of those before it. It tells changes from
+/// others of the same number.
+pub(in crate::image) fn history_after(history: u64, written: &[u8]) -> u64 {
+    // FNV-1a: versions of data are compared with those that earlier versions of the program have noted.
+    let mixed = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    let before = history.to_le_bytes();
+    let bytes = before.iter().chain(written);
+    bytes.fold(0xcbf2_9ce4_8422_2325, mixed)
+}
+
 /// Writes a change record, without its sequence.
 pub(in crate::image) fn write_record(record: &ChangeRecord) -> Vec<u8> {
     let ChangeRecord { sequence, said } = record;

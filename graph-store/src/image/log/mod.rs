@@ -17,7 +17,7 @@ use std::time::SystemTime;
 #[doc(hidden)]
 pub use entry::check_log_entry;
 use entry::is_newer;
-pub(super) use entry::{State, write_change, write_record};
+pub(super) use entry::{State, history_after, write_change, write_record};
 pub(super) use entry::{read_change, read_record};
 pub(super) use file::Disk;
 use file::LogFile;
@@ -83,6 +83,15 @@ pub(super) struct Opened {
     pub(super) state: State,
     /// What was committed since the image was built, in order, with sequences.
     pub(super) changes: Vec<(u64, QuadChange)>,
+    /// What tells these changes from others, by [`history_after`]; 0 if there are none.
+    pub(super) history: u64,
+}
+
+/// What a log says of the data.
+struct Content {
+    state: State,
+    changes: Vec<(u64, QuadChange)>,
+    history: u64,
 }
 
 type Failed = Box<dyn std::error::Error + Send + Sync>;
@@ -135,12 +144,13 @@ impl Log {
             database: RwLock::new(None),
         };
         let database = log.database()?;
-        let (state, changes) = read_all(&database).map_err(|error| log.unreadable(error))?;
+        let content = read_all(&database).map_err(|error| log.unreadable(error))?;
         *log.database.write().unwrap_or_else(PoisonError::into_inner) = Some(database);
         Ok(Opened {
             log,
-            state,
-            changes,
+            state: content.state,
+            changes: content.changes,
+            history: content.history,
         })
     }
 
@@ -542,16 +552,17 @@ fn read_state(database: &Database) -> Result<State, Failed> {
 }
 
 /// Returns the state of a log and all changes since; checks that none is missing.
-fn read_all(database: &Database) -> Result<(State, Vec<(u64, QuadChange)>), Failed> {
+fn read_all(database: &Database) -> Result<Content, Failed> {
     let state = read_state(database)?;
     let transaction = database.begin_read()?;
-    let mut changes = Vec::new();
+    let (mut changes, mut history) = (Vec::new(), 0);
     let mut next = state.base;
     for found in transaction.open_table(CHANGES)?.iter()? {
         let (sequence, bytes) = found?;
         let sequence = sequence.value();
         next = next.checked_add(1).ok_or_else(|| damaged(sequence))?;
         let bytes = bytes.value();
+        history = history_after(history, bytes);
         let change = read_change(sequence, bytes).filter(|_| sequence == next);
         let damage = || damaged(sequence);
         changes.push((
@@ -563,5 +574,9 @@ fn read_all(database: &Database) -> Result<(State, Vec<(u64, QuadChange)>), Fail
         let (sequence, said) = found?;
         whole_record(sequence.value(), said.value())?;
     }
-    Ok((state, changes))
+    Ok(Content {
+        state,
+        changes,
+        history,
+    })
 }
