@@ -164,6 +164,24 @@ fn an_index_that_is_older_than_the_data_is_said_until_it_is_bound_again() {
 }
 
 #[test]
+fn an_engine_that_does_not_count_in_time_still_answers() {
+    let mut world = World::embedded();
+    world.settings.search.health_check_timeout = servers::config::Positive(500);
+    let engine = Stoppable::new(embedded());
+    let sky = world.serve_parts(world.parts_over(planets(3), Engines::of(engine.clone())));
+    engine.hold_counts(true);
+    // On a busy machine other answers may be late as well.
+    sky.wait("only the count is late", |sky| {
+        problems(sky) == ["NOT_COUNTED"]
+    });
+    sky.wait("the engine answers", |sky| {
+        sky.check("2100")["status"] == "OK" && sky.check("2200")["status"] == "WARNING"
+    });
+    engine.hold_counts(false);
+    sky.wait("all is counted", |sky| problems(sky).is_empty());
+}
+
+#[test]
 fn files_of_the_embedded_engine_that_are_gone_are_said_while_searches_still_answer() {
     let (world, folder) = (World::embedded(), TempDir::new().unwrap());
     let mut settings = world.settings.clone();
