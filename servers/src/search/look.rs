@@ -141,12 +141,9 @@ impl Problem {
 }
 
 impl Look {
-    /// Returns the indexes of a schema, if it was bound when they were looked at.
-    pub(super) fn indexes_of(&self, bound: &Arc<Bound>) -> &[SeenIndex] {
-        match Weak::ptr_eq(&self.bound, &Arc::downgrade(bound)) {
-            true => &self.indexes,
-            false => &[],
-        }
+    /// Returns the indexes of a schema; `None` if another was bound when they were looked at.
+    pub(super) fn indexes_of(&self, bound: &Arc<Bound>) -> Option<&[SeenIndex]> {
+        Weak::ptr_eq(&self.bound, &Arc::downgrade(bound)).then_some(self.indexes.as_slice())
     }
 }
 
