@@ -98,6 +98,13 @@ pub(super) struct First {
     pub(super) history: u64,
 }
 
+/// The data from which changes are noted.
+pub(super) struct Noted {
+    pub(super) data: Arc<Snapshot>,
+    pub(super) sequence: u64,
+    pub(super) history: u64,
+}
+
 /// What a transaction begins with.
 pub(super) struct Begun {
     pub(super) data: Arc<Snapshot>,
@@ -331,11 +338,15 @@ impl Shared {
         }
     }
 
-    /// Notes all changes from now on, and returns the data before them and their last sequence.
-    pub(super) fn note_changes(&self) -> (Arc<Snapshot>, u64) {
+    /// Notes all changes from now on, and returns the data before them.
+    pub(super) fn note_changes(&self) -> Noted {
         let mut head = locked(&self.head);
         head.missed = Some(Vec::new());
-        (Arc::clone(&head.synced), head.synced_sequence)
+        Noted {
+            data: Arc::clone(&head.synced),
+            sequence: head.synced_sequence,
+            history: head.synced_history,
+        }
     }
 
     /// Returns the changes since they were noted or taken last.

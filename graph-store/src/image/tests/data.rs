@@ -55,8 +55,25 @@ fn a_folder_has_the_same_version_when_it_is_opened_again_and_after_a_merge() {
     assert_eq!(version(&store), changed);
     store.merge().expect("merged");
     assert_eq!(version(&store), changed, "nothing has changed");
+    drop(store);
+    let store = ImageStore::open(&path, &options).expect("opened");
+    assert_eq!(version(&store), changed, "nor has it when it is read again");
+    add(&store, 4).expect("added");
+    let changed = version(&store);
+    store.merge().expect("merged");
+    add(&store, 5).expect("added");
+    let later = version(&store);
+    assert_ne!(later, changed);
+    drop(store);
+    let store = ImageStore::open(&path, &options).expect("opened");
+    assert_eq!(version(&store), later);
+    let changed = later;
     store.replace_data(built(&[7])).expect("replaced");
-    assert_ne!(version(&store), changed, "sequences go on, and all is new");
+    let replaced = version(&store);
+    assert_ne!(replaced, changed, "sequences go on, and all is new");
+    drop(store);
+    let store = ImageStore::open(&path, &options).expect("opened");
+    assert_eq!(version(&store), replaced);
 }
 
 #[test]
