@@ -331,7 +331,8 @@ async fn counts(
             let count = timeout_at(end, engine.count(name, context)).await;
             count.ok().and_then(Result::ok)
         });
-        counted.extend(some.iter().cloned().zip(join_all(counts).await));
+        let counts = join_all(counts).await;
+        counted.extend(some.iter().cloned().zip(counts));
         if Instant::now() >= end {
             break;
         }
