@@ -1,7 +1,7 @@
 //! Health checks of the service.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use graph_store::{CallContext, StoreError, WriteStore};
 use graphql_service::{Request, RequestContext};
@@ -18,11 +18,12 @@ pub(crate) async fn health(app: &App, cached: bool) -> HealthRecord {
     if let Some(record) = cached.then(|| app.health.get()).flatten() {
         return record;
     }
+    let generation = app.health.generation();
     // It is soon another one.
     let is_lasting = app.loading.state().is_none();
     let record = fresh(app).await;
     if is_lasting {
-        app.health.set(Some((Instant::now(), record.clone())));
+        app.health.keep(generation, record.clone());
     }
     record
 }

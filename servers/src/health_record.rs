@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -284,29 +284,73 @@ impl Check {
 #[derive(Debug)]
 pub(crate) struct HealthCache<R = HealthRecord> {
     time: Duration,
-    last: Mutex<Option<(Instant, R)>>,
+    last: Mutex<Last<R>>,
+}
+
+#[derive(Debug)]
+struct Last<R> {
+    record: Option<(Instant, R)>,
+    /// How often records were forgotten.
+    generation: u64,
 }
 
 impl<R: Clone> HealthCache<R> {
     pub(crate) fn new(time: Duration) -> Self {
+        let last = Last {
+            record: None,
+            generation: 0,
+        };
         HealthCache {
             time,
-            last: Mutex::default(),
+            last: Mutex::new(last),
         }
     }
 
     /// Makes the next record a fresh one.
     pub(crate) fn forget(&self) {
-        self.set(None);
+        let mut last = self.last();
+        last.record = None;
+        last.generation += 1;
     }
 
     pub(crate) fn get(&self) -> Option<R> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let (at, record) = last.as_ref()?;
+        let last = self.last();
+        let (at, record) = last.record.as_ref()?;
         (at.elapsed() < self.time).then(|| record.clone())
     }
 
-    pub(crate) fn set(&self, last: Option<(Instant, R)>) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = last;
+    /// Returns what [`HealthCache::keep`] is to be called with, before a record is made.
+    pub(crate) fn generation(&self) -> u64 {
+        self.last().generation
+    }
+
+    /// Keeps a record, unless what it says may be no longer so: records were forgotten while it was made.
+    pub(crate) fn keep(&self, generation: u64, record: R) {
+        let mut last = self.last();
+        if last.generation == generation {
+            last.record = Some((Instant::now(), record));
+        }
+    }
+
+    fn last(&self) -> MutexGuard<'_, Last<R>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_that_was_begun_before_records_were_forgotten_is_not_kept() {
+        let cache = HealthCache::new(Duration::MAX);
+        let before = cache.generation();
+        cache.keep(before, 1);
+        assert_eq!(cache.get(), Some(1));
+        cache.forget();
+        cache.keep(before, 2);
+        assert_eq!(cache.get(), None);
+        cache.keep(cache.generation(), 3);
+        assert_eq!(cache.get(), Some(3));
     }
 }

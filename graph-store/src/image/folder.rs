@@ -22,7 +22,7 @@ use super::files::{
     Files, LOG, PARTIAL, ROOM, check_folder_name, finish_image, image_path, partial_image,
 };
 use super::lock::{Access, Lock, locked_log};
-use super::log::{Disk, Log, Opened, State};
+use super::log::{Disk, Log, Opened, Origin, State};
 use super::shared::locked;
 use super::snapshot::Snapshot;
 use crate::private_files;
@@ -95,6 +95,8 @@ pub(super) struct Held {
     pub(super) data: Snapshot,
     /// The sequence of the last transaction.
     pub(super) sequence: u64,
+    /// What tells the changes since their origin from others.
+    pub(super) history: u64,
 }
 
 impl Folder {
@@ -158,10 +160,15 @@ impl Folder {
         let Opened {
             log,
             state,
+            origin,
             changes,
+            history,
         } = opened;
         let image = Image::open(finish_image(path, state.generation)?)?;
         let mut data = Snapshot::new(Arc::new(image));
+        if let Some(origin) = origin {
+            data.origin = origin.source.into();
+        }
         let mut sequence = state.base;
         for (number, change) in changes {
             data = data.changed(&change)?;
@@ -190,6 +197,7 @@ impl Folder {
             folder,
             data,
             sequence,
+            history,
         })
     }
 
@@ -252,11 +260,17 @@ impl Folder {
         let _ = fs::remove_file(image_path(&self.path, generation));
     }
 
-    /// Makes an image valid that holds all up to a sequence; `last` is the highest one in the log.
-    pub(super) fn switch(&self, last: u64, generation: u64, base: u64) -> Result<(), ImageError> {
+    /// Makes an image valid that holds all up to a sequence; `last` is the highest one in the log. Where there is an
+    /// origin, the data are those that there were.
+    pub(super) fn switch(
+        &self,
+        last: u64,
+        state: State,
+        origin: Option<&Origin>,
+    ) -> Result<(), ImageError> {
         let mut valid = locked(&self.generation);
-        let state = State { generation, base };
-        match self.log.set_state(last, state) {
+        let State { generation, .. } = state;
+        match self.log.set_state(last, state, origin) {
             Ok(()) => {
                 *valid = generation;
                 let files = Files::of(&self.path);

@@ -9,8 +9,8 @@ use super::backup::Moment;
 use super::build::ImageBuilder;
 use super::error::ImageError;
 use super::folder::Sync;
-use super::log::Disk;
-use super::shared::{Keeping, Shared, Waiting, after, locked};
+use super::log::{Disk, Origin, State};
+use super::shared::{Keeping, Noted, Shared, Waiting, after, locked};
 use super::snapshot::Snapshot;
 use crate::write::{ChangeRecord, RecordQuery};
 
@@ -64,7 +64,11 @@ impl Shared {
             return Err(ImageError::Closing);
         }
         let _noting = Noting(self);
-        let (data, base) = self.note_changes();
+        let Noted {
+            data,
+            sequence: base,
+            history,
+        } = self.note_changes();
         if data.delta.size == 0 {
             return Ok(());
         }
@@ -90,7 +94,11 @@ impl Shared {
                 break;
             }
         }
-        self.rebase(fresh, generation, base)
+        let origin = Origin {
+            source: fresh.origin.to_string(),
+            history,
+        };
+        self.rebase(fresh, State { generation, base }, &origin)
     }
 
     /// Builds an image: in memory, or in the folder, where it has a number.
@@ -103,11 +111,11 @@ impl Shared {
 
     /// Puts data in place that differ in form alone, once the changes are made of them that are noted and
     /// were not taken. Their image holds all up to a sequence.
-    fn rebase(&self, fresh: Snapshot, generation: u64, base: u64) -> Result<(), ImageError> {
+    fn rebase(&self, fresh: Snapshot, state: State, origin: &Origin) -> Result<(), ImageError> {
         let _syncing = locked(&self.syncing);
         if let Some(folder) = self.folder() {
             let last = locked(&self.head).synced_sequence;
-            folder.switch(last, generation, base)?;
+            folder.switch(last, state, Some(origin))?;
         }
         let mut head = locked(&self.head);
         let noted = head.missed.take().unwrap_or_default();
@@ -126,7 +134,8 @@ impl Shared {
         Ok(())
     }
 
-    fn is_shown_before_sync(&self) -> bool {
+    /// Returns whether readers see what a crash may lose.
+    pub(super) fn is_shown_before_sync(&self) -> bool {
         let folder = self.folder();
         folder.is_some_and(|folder| matches!(folder.sync, Sync::Interval(_)))
     }
@@ -147,7 +156,8 @@ impl Shared {
                 folder.discard(generation);
                 return Err(ImageError::NotSynced(Arc::clone(failure)));
             }
-            folder.switch(head.synced_sequence, generation, head.synced_sequence)?;
+            let base = head.synced_sequence;
+            folder.switch(base, State { generation, base }, None)?;
         }
         head.era += 1;
         head.data = Arc::new(Snapshot {
@@ -156,6 +166,7 @@ impl Shared {
         });
         head.sequence = head.synced_sequence;
         head.synced = Arc::clone(&head.data);
+        (head.history, head.synced_history) = (0, 0);
         self.published.store(Arc::clone(&head.data));
         let later: Vec<Waiting> = head.waiting.drain(..).collect();
         drop(head);

@@ -14,7 +14,7 @@ use futures::channel::oneshot;
 
 use super::error::{ImageError, not_written};
 use super::folder::{Folder, Sync};
-use super::log::{write_change, write_record};
+use super::log::{history_after, write_change, write_record};
 use super::snapshot::Snapshot;
 use crate::context::CallContext;
 use crate::error::StoreError;
@@ -58,11 +58,14 @@ pub(super) enum Keeping {
 pub(super) struct Head {
     pub(super) data: Arc<Snapshot>,
     pub(super) sequence: u64,
+    /// What tells the changes up to the sequence from others that were made of the same data; 0 if there are none.
+    pub(super) history: u64,
     /// Raised when transactions that are open have read what is no more.
     pub(super) era: u64,
     /// What survives the end of the process; in memory, all.
     pub(super) synced: Arc<Snapshot>,
     pub(super) synced_sequence: u64,
+    pub(super) synced_history: u64,
     /// Commits that are not synced.
     pub(super) waiting: VecDeque<Waiting>,
     /// Changes since an image was begun that is being built.
@@ -80,8 +83,26 @@ pub(super) struct Waiting {
     pub(super) written_record: Vec<u8>,
     /// The data after it.
     pub(super) data: Arc<Snapshot>,
+    /// What tells it and those before it from others.
+    pub(super) history: u64,
     /// Absent where it is answered already.
     pub(super) answer: Option<oneshot::Sender<Result<ChangeRecord, StoreError>>>,
+}
+
+/// What a store begins with.
+pub(super) struct First {
+    pub(super) data: Snapshot,
+    /// The sequence of the last transaction.
+    pub(super) sequence: u64,
+    /// What tells the changes of the data from others.
+    pub(super) history: u64,
+}
+
+/// The data from which changes are noted.
+pub(super) struct Noted {
+    pub(super) data: Arc<Snapshot>,
+    pub(super) sequence: u64,
+    pub(super) history: u64,
 }
 
 /// What a transaction begins with.
@@ -109,7 +130,12 @@ impl Committing {
 }
 
 impl Shared {
-    pub(super) fn new(keeping: Keeping, data: Snapshot, sequence: u64, merge_after: u64) -> Self {
+    pub(super) fn new(keeping: Keeping, first: First, merge_after: u64) -> Self {
+        let First {
+            data,
+            sequence,
+            history,
+        } = first;
         let data = Arc::new(data);
         Shared {
             published: ArcSwap::new(Arc::clone(&data)),
@@ -117,8 +143,10 @@ impl Shared {
             head: Mutex::new(Head {
                 synced: Arc::clone(&data),
                 synced_sequence: sequence,
+                synced_history: history,
                 data,
                 sequence,
+                history,
                 era: 0,
                 waiting: VecDeque::new(),
                 missed: None,
@@ -175,14 +203,16 @@ impl Shared {
 
     /// Returns which data readers see, or saw a moment ago.
     pub(super) fn version(&self) -> DataVersion {
-        let (origin, sequence) = {
-            let head = locked(&self.head);
-            (Arc::clone(&head.synced.origin), head.synced_sequence)
+        let head = locked(&self.head);
+        let (data, sequence, history) = match self.is_shown_before_sync() {
+            true => (&head.data, head.sequence, head.history),
+            false => (&head.synced, head.synced_sequence, head.synced_history),
         };
-        let source = match (&self.keeping, sequence) {
-            // A later process counts from 0 again, and the same numbers are other changes.
-            (Keeping::Memory(_), 1..) => format!("{origin}-{:016x}", self.instance),
-            _ => origin.to_string(),
+        let origin = &data.origin;
+        // The same numbers may be other changes: after a crash, in a backup that is restored, in a later process.
+        let source = match history {
+            0 => origin.to_string(),
+            _ => format!("{origin}-{history:016x}"),
         };
         DataVersion { source, sequence }
     }
@@ -219,19 +249,23 @@ impl Shared {
         head.data = Arc::clone(&data);
         match (&self.keeping, written) {
             (Keeping::Folder(folder), Some((written_change, written_record))) => {
+                head.history = history_after(head.history, &written_change);
                 let waiting = Waiting {
                     record,
                     change,
                     written_change,
                     written_record,
                     data,
+                    history: head.history,
                     answer: None,
                 };
                 Ok(self.wait(folder, &mut head, waiting))
             }
             (Keeping::Memory(records), _) => {
                 locked(records).push(record.clone());
-                head.note(change, &data, sequence);
+                // A later process counts from 0 again.
+                head.history = self.instance;
+                head.note(change, &data, sequence, self.instance);
                 self.published.store(data);
                 Ok(Committing::Done(Box::new(record)))
             }
@@ -304,11 +338,15 @@ impl Shared {
         }
     }
 
-    /// Notes all changes from now on, and returns the data before them and their last sequence.
-    pub(super) fn note_changes(&self) -> (Arc<Snapshot>, u64) {
+    /// Notes all changes from now on, and returns the data before them.
+    pub(super) fn note_changes(&self) -> Noted {
         let mut head = locked(&self.head);
         head.missed = Some(Vec::new());
-        (Arc::clone(&head.synced), head.synced_sequence)
+        Noted {
+            data: Arc::clone(&head.synced),
+            sequence: head.synced_sequence,
+            history: head.synced_history,
+        }
     }
 
     /// Returns the changes since they were noted or taken last.
@@ -340,9 +378,16 @@ impl Head {
     }
 
     /// Notes that a change is synced.
-    pub(super) fn note(&mut self, change: Arc<QuadChange>, data: &Arc<Snapshot>, sequence: u64) {
+    pub(super) fn note(
+        &mut self,
+        change: Arc<QuadChange>,
+        data: &Arc<Snapshot>,
+        sequence: u64,
+        history: u64,
+    ) {
         self.synced = Arc::clone(data);
         self.synced_sequence = sequence;
+        self.synced_history = history;
         if let Some(missed) = &mut self.missed {
             missed.push(change);
         }

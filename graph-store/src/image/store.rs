@@ -10,7 +10,7 @@ use super::Image;
 use super::build::ImageBuilder;
 use super::error::ImageError;
 use super::folder::{Folder, FolderOptions, Held, MERGE_AFTER};
-use super::shared::{Keeping, Shared, locked};
+use super::shared::{First, Keeping, Shared, locked};
 use super::snapshot::Snapshot;
 use super::source::Reader;
 use super::sync::LogThread;
@@ -63,12 +63,14 @@ impl ImageStore {
     /// Creates a store over an image. Changes are kept in memory, and end with the store.
     #[must_use]
     pub fn new(image: impl Into<Arc<Image>>) -> Self {
-        let (keeping, data) = (
-            Keeping::Memory(Default::default()),
-            Snapshot::new(image.into()),
-        );
+        let keeping = Keeping::Memory(Default::default());
+        let first = First {
+            data: Snapshot::new(image.into()),
+            sequence: 0,
+            history: 0,
+        };
         ImageStore {
-            shared: Arc::new(Shared::new(keeping, data, 0, MERGE_AFTER)),
+            shared: Arc::new(Shared::new(keeping, first, MERGE_AFTER)),
             log: None,
         }
     }
@@ -114,9 +116,15 @@ impl ImageStore {
             folder,
             data,
             sequence,
+            history,
         } = held;
         let keeping = Keeping::Folder(folder);
-        let shared = Shared::new(keeping, data, sequence, options.merge_after);
+        let first = First {
+            data,
+            sequence,
+            history,
+        };
+        let shared = Shared::new(keeping, first, options.merge_after);
         let shared = Arc::new(shared);
         let log = LogThread::start(&shared, options.sync).map_err(ImageError::io(path))?;
         shared.keep_up();

@@ -132,7 +132,8 @@ impl Shared {
         head.failure = None;
         for waiting in &batch {
             let change = Arc::clone(&waiting.change);
-            head.note(change, &waiting.data, waiting.record.sequence);
+            let (sequence, history) = (waiting.record.sequence, waiting.history);
+            head.note(change, &waiting.data, sequence, history);
         }
         if sync == Sync::Commit {
             self.published.store(Arc::clone(&head.synced));
@@ -153,6 +154,7 @@ impl Shared {
             head.era += 1;
             head.data = Arc::clone(&head.synced);
             head.sequence = head.synced_sequence;
+            head.history = head.synced_history;
             head.waiting.drain(..).collect()
         };
         let (error, is_unknown) = match unwritten {

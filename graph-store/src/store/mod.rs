@@ -131,7 +131,8 @@ pub trait GraphStore: Send + Sync + 'static {
 /// Which data a store has: equal for equal data, and different after each change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DataVersion {
-    /// What the changes were made to, such as a digest of what was loaded.
+    /// What the changes were made to, such as a digest of what was loaded, and what tells them from others of
+    /// the same number.
     pub source: String,
     /// The sequence of the last change; 0 if there was none.
     pub sequence: u64,

@@ -67,7 +67,7 @@ pub struct Built {
     pub malformed: u64,
     /// Number of documents that the engine did not take because of a value.
     pub rejected: u64,
-    /// The data, as they were before they were read; `None` if their store did not say.
+    /// The data that were read; `None` if their store did not say, or if they changed meanwhile.
     #[serde(default, deserialize_with = "lenient")]
     pub data: Option<BuiltFrom>,
 }

@@ -23,7 +23,7 @@ use super::write::Writer;
 use crate::engine::{Binding, Built, BuiltFrom, Engine, EngineError, PhysicalName, Switch};
 use crate::mapping::{IndexDefinition, Indexes};
 
-/// Numbers that are tried for a new index.
+/// Numbers of others that are passed over for a new index.
 const NUMBERS: u64 = 16;
 
 /// Builds the indexes of a schema.
@@ -312,7 +312,8 @@ impl Indexer {
         context: &CallContext,
     ) -> Result<PhysicalName, IndexerError> {
         let mut tries = Tries::new(self.clock(context));
-        for _ in 0..NUMBERS {
+        let mut taken = 0;
+        while taken < NUMBERS {
             let name = PhysicalName::new(definition, *number);
             *number += 1;
             let binding = Binding {
@@ -329,6 +330,7 @@ impl Indexer {
                 Ok(()) => return Ok(name),
                 Err(EngineError::NotOurs { .. }) => {
                     created.names.pop();
+                    taken += 1;
                 }
                 // It may come to be, and may be that of another instance: not this one is filled.
                 Err(error) if error.is_transient() && !tries.are_over() => {
@@ -395,11 +397,13 @@ impl Indexer {
             expected.verify(&*self.engine, name, context)
         })
         .await?;
+        // Data that changed meanwhile are of no one version: some of them may be lost again in a crash.
+        let now = self.store.version().as_ref().map(BuiltFrom::from);
         let built = Built {
             documents: (objects.len() - left_out.len()) as u64,
             malformed: progress.malformed(),
             rejected: progress.rejected(),
-            data: created.data.clone(),
+            data: now.filter(|now| created.data.as_ref() == Some(now)),
         };
         self.persist(Some(building), context, || {
             self.engine.note_built(name, &built, context)

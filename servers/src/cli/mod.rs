@@ -323,6 +323,7 @@ impl CliError {
                 error @ (SchemaStoreError::Missing { .. }
                 | SchemaStoreError::Version { .. }
                 | SchemaStoreError::Damaged { .. }
+                | SchemaStoreError::InUse { .. }
                 | SchemaStoreError::Access { .. }
                 | SchemaStoreError::DiskFull),
             ) => Some(schemas_code(error)),

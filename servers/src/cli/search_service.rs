@@ -149,8 +149,9 @@ impl Serve {
         verifier: Option<Verifier>,
         source: &Source,
     ) -> Result<SearchApp, CliError> {
-        let schemas = self.schemas(&settings, &source.storage).await?;
+        // A folder of indexes that another process uses is found before anything is changed beside it.
         let engines = Engines::open(&settings, &source.storage)?;
+        let schemas = self.schemas(&settings, &source.storage).await?;
         let store = source.store.as_ref();
         Ok(SearchApp::new(SearchParts {
             schemas,

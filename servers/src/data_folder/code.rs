@@ -1,7 +1,7 @@
 //! The error codes of data folders.
 
 graphql_service::error_codes! {
-    DATA_IN_USE 500 public "Another process uses the folder of `store.dataDir`; one process does at a time.";
+    DATA_IN_USE 500 public "Another process uses the folder of `store.dataDir`, or what is kept in `search.storage.location`; one process does at a time.";
     DATA_DAMAGED 500 public "A file in the folder of `store.dataDir` is damaged or missing, which the message names; restore the folder from a backup. Nothing was changed.";
     DATA_VERSION 500 public "The folder of `store.dataDir` was written by a later version of the program, or on a machine with another order of bytes; open it with the version that wrote it or a later one, or write its data with `soml dump` there and load what that writes here.";
     DATA_UNREADABLE 500 public "A file in the folder of `store.dataDir` cannot be read or written.";

@@ -81,6 +81,7 @@ pub fn schemas_code(error: &SchemaStoreError) -> ErrorCode {
     match error {
         SchemaStoreError::Version { .. } => code::DATA_VERSION,
         SchemaStoreError::Damaged { .. } | SchemaStoreError::Missing { .. } => code::DATA_DAMAGED,
+        SchemaStoreError::InUse { .. } => code::DATA_IN_USE,
         SchemaStoreError::DiskFull => code::DISK_FULL,
         _ => code::DATA_UNREADABLE,
     }

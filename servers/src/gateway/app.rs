@@ -25,6 +25,7 @@ use crate::health_record::HealthCache;
 use crate::health_record::HealthRecord;
 use crate::idp::{IdpClient, IdpError};
 use crate::resources::Resources;
+use crate::search::SharedLook;
 
 /// The state behind all requests of a gateway.
 pub struct GatewayApp {
@@ -54,6 +55,8 @@ pub struct GatewayApp {
     pub(super) health: HealthCache<HealthRecord>,
     /// What was seen of the subgraphs last.
     pub(super) seen: ArcSwapOption<Seen>,
+    /// Looks at them, one at a time.
+    pub(super) looks: SharedLook<Arc<Seen>>,
     /// Cancelled when the service ends.
     pub(super) ending: CancellationToken,
     draining: AtomicBool,
@@ -178,6 +181,7 @@ impl GatewayApp {
             waits_for: ArcSwap::from_pointee("the gateway is starting".to_owned()),
             stale: ArcSwapOption::empty(),
             seen: ArcSwapOption::empty(),
+            looks: SharedLook::default(),
             ending: CancellationToken::new(),
             draining: AtomicBool::new(false),
         })

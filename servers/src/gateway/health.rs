@@ -96,8 +96,12 @@ impl GatewayApp {
         }
     }
 
-    /// Looks at all subgraphs now.
+    /// Looks at all subgraphs, together with all others who want to know.
     async fn look(&self) -> Arc<Seen> {
+        self.looks.get(|| self.look_now()).await
+    }
+
+    async fn look_now(&self) -> Arc<Seen> {
         let endpoints = self.endpoints();
         let (subgraphs, client) = (&endpoints.subgraphs, &endpoints.client);
         let looks = subgraphs.iter().map(|subgraph| look(client, subgraph));
@@ -133,6 +137,10 @@ impl GatewayApp {
             obstacles: obstacles.into_iter().flatten().collect(),
         });
         self.seen.store(Some(Arc::clone(&seen)));
+        // Whoever connects others forgets what was seen after that, and may have done so before this was stored.
+        if !Arc::ptr_eq(&endpoints, &self.endpoints()) {
+            self.seen.store(None);
+        }
         seen
     }
 }

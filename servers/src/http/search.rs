@@ -98,7 +98,15 @@ pub(super) async fn unbind(
     headers: HeaderMap,
 ) -> Result<StatusCode, Response> {
     let expected = expected(&headers).map_err(IntoResponse::into_response)?;
-    match app.unbind(&id, &expected).await {
+    // A client that goes away leaves nothing half done.
+    let task = {
+        let (app, id) = (Arc::clone(&app), id.clone());
+        tokio::spawn(async move { app.unbind(&id, &expected).await })
+    };
+    let unbound = task
+        .await
+        .map_err(|_| HttpError::internal().into_response())?;
+    match unbound {
         Ok(()) => {
             audit(&sender, "unbind from search", &id, "");
             Ok(StatusCode::NO_CONTENT)

@@ -312,6 +312,7 @@ pub(super) fn store_error(error: SchemaStoreError) -> HttpError {
         | SchemaStoreError::Access { .. }
         | SchemaStoreError::Missing { .. }
         | SchemaStoreError::Version { .. }
+        | SchemaStoreError::InUse { .. }
         | SchemaStoreError::Damaged { .. } => {
             tracing::error!(
                 error = &error as &dyn std::error::Error,

@@ -126,6 +126,12 @@ pub enum SchemaStoreError {
         /// The name of the schema.
         id: String,
     },
+    /// Another process uses the folder of the store.
+    #[error("another process uses the folder {}; one process does at a time", folder.display())]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// A file of the store cannot be read or written.
     #[error("failed to access {}", path.display())]
     Access {

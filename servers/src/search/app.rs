@@ -46,6 +46,8 @@ pub struct SearchApp {
     pub(super) job: ArcSwapOption<Job>,
     /// Held while what is bound, or what builds it, changes. Requests never wait for it.
     pub(super) changes: Mutex<()>,
+    /// Held while a run makes its schema the one that is bound, or an unbind makes it nothing.
+    pub(super) deciding: Mutex<()>,
     /// Why what was bound when the service ended is not bound.
     pub(super) not_restored: ArcSwapOption<String>,
     /// Cancelled once somebody else decides what is bound than the start of the service.
@@ -92,6 +94,7 @@ impl SearchApp {
             bound: ArcSwapOption::empty(),
             job: ArcSwapOption::empty(),
             changes: Mutex::default(),
+            deciding: Mutex::default(),
             not_restored: ArcSwapOption::empty(),
             starting: CancellationToken::new(),
             draining: AtomicBool::new(false),

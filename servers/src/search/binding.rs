@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use graph_store::CallContext;
+use graph_store::{CallContext, GraphStore};
 use search_index::apollo_compiler::ExecutableDocument;
 use search_index::engine::{EngineError, PhysicalName};
 use search_index::indexer::Indexer;
@@ -16,7 +16,7 @@ use super::check::{SearchChecked, Searchable, check};
 use super::error::SearchChangeError;
 use super::examples::example_queries;
 use super::follow::follow;
-use super::job::{Job, Run};
+use super::job::{Accepted, Job, JobState, Run};
 use super::options::{indexer_options, mapping_options, service_options};
 use crate::example_queries::Example;
 use crate::schema::Checked;
@@ -37,55 +37,72 @@ impl SearchApp {
     /// Fails if the schema is unknown, has another revision than `expected` or cannot be searched, if its
     /// roles hide something and nobody has allowed searches to show it, if a value is malformed and must not
     /// be, if the engine cannot be reached, and if it cannot be kept what is bound. What is bound does not
-    /// change then.
+    /// change then, and if its indexes were still being built, they are built again.
     pub async fn bind(
         self: &Arc<Self>,
         id: &str,
         expected: &Expected,
         query: Option<&str>,
     ) -> Result<(StoredSchema, Checked), SearchChangeError> {
-        let bound = self
-            .bind_unless_cancelled(id, expected, query, false)
-            .await?;
-        self.starting.cancel();
-        Ok(bound)
+        let mut begun = self.begin_to_bind(id, expected, query, false).await?;
+        begun.accepted().await?;
+        tracing::info!(schema = id, "schema bound to the search service");
+        Ok((begun.stored, begun.checked))
     }
 
-    /// Binds a schema; at the start, only if nobody else has decided meanwhile what is bound.
-    pub(super) async fn bind_unless_cancelled(
+    /// Begins to bind a schema; at the start, only if nobody else has decided meanwhile what is bound, or is about to.
+    pub(super) async fn begin_to_bind(
         self: &Arc<Self>,
         id: &str,
         expected: &Expected,
         query: Option<&str>,
         is_start: bool,
-    ) -> Result<(StoredSchema, Checked), SearchChangeError> {
+    ) -> Result<Begun, SearchChangeError> {
         let stored = self.stored(id, expected).await?;
         let (searchable, checked) = self.searchable(&stored.text).await?;
         self.check_roles(&searchable.soml)?;
         self.warn_of_roles(&searchable.soml);
         let candidate = self.candidate(&stored, searchable, query).await?;
-        let accepted = {
-            let _change = self.changes.lock().await;
-            if is_start && self.starting.is_cancelled() {
-                return Err(SearchChangeError::Superseded);
+        let candidate = Arc::new(candidate);
+        let accepted = loop {
+            let pending = {
+                let _change = self.changes.lock().await;
+                // In this order: a bind that was accepted has ended the start before.
+                let pending = self.job.load_full().filter(|job| job.is_pending());
+                if is_start && self.starting.is_cancelled() {
+                    return Err(SearchChangeError::Superseded);
+                }
+                match pending.filter(|_| is_start) {
+                    None => break self.begin(Arc::clone(&candidate), is_start).await?,
+                    Some(pending) => pending,
+                }
+            };
+            tokio::select! {
+                () = pending.ended() => {}
+                () = self.starting.cancelled() => {}
             }
-            self.begin(Arc::new(candidate), is_start).await?
         };
-        // Dropped by a run that is cancelled before it is known whether the values fit.
-        accepted
-            .await
-            .map_err(|_| SearchChangeError::Superseded)??;
-        tracing::info!(schema = id, "schema bound to the search service");
-        Ok((stored, checked))
+        Ok(Begun {
+            stored,
+            checked,
+            candidate,
+            accepted,
+        })
     }
 
     /// Unbinds a schema; does nothing when it is not the one that is bound, or is to be bound. Its indexes stay.
+    ///
+    /// A schema that was bound in its place, and whose indexes are still being built, stays bound.
     ///
     /// # Errors
     ///
     /// Fails when the schema is unknown, or has another revision than `expected`, and if it cannot be kept that nothing
     /// is bound.
-    pub async fn unbind(&self, id: &str, expected: &Expected) -> Result<(), SearchChangeError> {
+    pub async fn unbind(
+        self: &Arc<Self>,
+        id: &str,
+        expected: &Expected,
+    ) -> Result<(), SearchChangeError> {
         let _change = self.changes.lock().await;
         let is_bound = self.bound().is_some_and(|bound| bound.id == id);
         let is_kept = self.is_kept(id).await;
@@ -98,30 +115,52 @@ impl SearchApp {
         if !is_bound && !is_kept && job.is_none() {
             return Ok(());
         }
-        self.schemas.set_search_binding(None).await?;
-        self.starting.cancel();
-        if let Some(job) = &job {
-            job.cancel();
-            job.ended().await;
-            self.job.store(None);
-            // It may have been accepted at the last moment.
-            self.schemas.set_search_binding(None).await?;
+        if job.is_some_and(|job| job.is_start && !job.is_accepted()) {
+            self.starting.cancel();
+            self.not_restored.store(None);
         }
-        if is_bound || job.is_some() {
-            self.bound.store(None);
+        let ended = self.end_job(Some(id)).await;
+        let _decision = self.deciding.lock().await;
+        // It may have been accepted at the last moment.
+        let is_bound = self.bound().is_some_and(|bound| bound.id == id);
+        let is_kept = self.is_kept(id).await;
+        if is_kept && let Err(error) = self.schemas.set_search_binding(None).await {
+            if let Some(ended) = ended {
+                self.resume(ended);
+            }
+            return Err(error.into());
         }
-        self.not_restored.store(None);
+        if let Some(job) = self.job.load_full() {
+            job.forget_replaced(id);
+            if job.candidate.id == id {
+                self.put_back(&job);
+            }
+        }
+        if is_kept || is_bound {
+            // Only what was bound later, and is being built, is left.
+            let next = self.accepted_job().map(|job| Arc::clone(&job.candidate));
+            self.bound.store(next);
+            self.not_restored.store(None);
+            self.starting.cancel();
+        }
         self.forget_health();
         tracing::info!(schema = id, "schema unbound from the search service");
         Ok(())
     }
 
-    /// Returns whether a restart would bind a schema.
+    /// Returns whether a schema is the one that was bound last, which a restart would bind. Another one may still
+    /// answer until its indexes are complete.
     async fn is_kept(&self, id: &str) -> bool {
         match self.schemas.search_binding().await {
             Ok(Binding::Schema(kept)) => kept == id,
+            Ok(Binding::Nothing) => false,
             Err(SchemaStoreError::Missing { id: lost, .. }) => lost == id,
-            _ => false,
+            // The store does not say.
+            Ok(Binding::Unknown) | Err(_) => {
+                let last = self.accepted_job().map(|job| Arc::clone(&job.candidate));
+                last.or_else(|| self.bound())
+                    .is_some_and(|last| last.id == id)
+            }
         }
     }
 
@@ -246,14 +285,14 @@ impl SearchApp {
         if !is_checked_first {
             self.keep(&candidate).await?;
         }
-        if let Some(job) = self.job.load_full() {
-            job.cancel();
-            job.ended().await;
-        }
+        let replaced = self.end_job(None).await.and_then(accepted_of);
         let Some(data) = &self.data else {
             let targets = existing.into_iter();
             let targets = targets.map(|name| name.map_or(Target::Missing, Target::Ready));
             candidate.service.set_targets(targets.collect());
+            if !is_start {
+                self.starting.cancel();
+            }
             self.serve(&candidate);
             follow(self, &candidate);
             self.job.store(None);
@@ -261,20 +300,108 @@ impl SearchApp {
             let _ = accepted.send(Ok(()));
             return Ok(receiver);
         };
+        let job = Job::new(candidate, is_start, replaced);
+        self.run(data, job, Some(accepted));
+        Ok(receiver)
+    }
+
+    /// Ends the run that builds indexes, if it is of a schema where one is named.
+    async fn end_job(&self, of: Option<&str>) -> Option<Arc<Job>> {
+        loop {
+            let job = self.job.load_full()?;
+            if of.is_some_and(|id| job.candidate.id != id) {
+                return None;
+            }
+            job.cancel();
+            job.ended().await;
+            // A run that is refused puts back the one before.
+            let now = self.job.load_full();
+            if now.is_none_or(|now| Arc::ptr_eq(&now, &job)) {
+                return Some(job);
+            }
+        }
+    }
+
+    /// Returns the last run whose schema was bound, also while another one checks its values.
+    pub(super) fn accepted_job(&self) -> Option<Arc<Job>> {
+        self.job.load_full().and_then(accepted_of)
+    }
+
+    /// Puts back what a run was to replace that has ended and was not accepted.
+    pub(super) fn put_back(self: &Arc<Self>, ended: &Job) {
+        match ended.take_replaced() {
+            Some(replaced) => self.resume(replaced),
+            None => self.job.store(None),
+        }
+    }
+
+    /// Goes on with a run that was ended for another one, if its schema was bound.
+    fn resume(self: &Arc<Self>, job: Arc<Job>) {
+        if !job.is_accepted() {
+            return self.put_back(&job);
+        }
+        match &self.data {
+            Some(data) if *job.state() == JobState::Cancelled => {
+                self.run(data, Job::again(&job), None);
+            }
+            _ => self.job.store(Some(job)),
+        }
+    }
+
+    /// Builds indexes in the background.
+    fn run(self: &Arc<Self>, data: &Arc<dyn GraphStore>, job: Job, accepted: Option<Accepted>) {
         let mut options = indexer_options(&self.settings);
         // A start does not take hours of a store that does not say whether its data have changed.
-        options.rebuild_unknown &= !is_start;
+        options.rebuild_unknown &= !job.is_start;
         let indexer = Indexer::new(
-            Arc::clone(&candidate.soml),
-            Arc::clone(&candidate.indexes),
+            Arc::clone(&job.candidate.soml),
+            Arc::clone(&job.candidate.indexes),
             Arc::clone(data),
             Arc::clone(&self.engines.written),
             options,
         );
-        let job = Arc::new(Job::new(candidate));
+        let job = Arc::new(job);
         self.job.store(Some(Arc::clone(&job)));
-        let run = Run::new(Arc::clone(self), job, indexer, accepted);
+        let run = Run::new(Arc::clone(self), Arc::clone(&job), indexer, accepted);
         drop(tokio::spawn(run.run()));
-        Ok(receiver)
+        if self.is_draining() {
+            job.cancel();
+        }
+    }
+}
+
+/// Returns a run if its schema was bound, and otherwise the one that it was to replace.
+fn accepted_of(job: Arc<Job>) -> Option<Arc<Job>> {
+    match job.is_accepted() {
+        true => Some(job),
+        false => job.replaced(),
+    }
+}
+
+/// A bind that has begun.
+pub(super) struct Begun {
+    stored: StoredSchema,
+    checked: Checked,
+    candidate: Arc<Bound>,
+    accepted: oneshot::Receiver<Result<(), SearchChangeError>>,
+}
+
+impl Begun {
+    /// Waits until the schema is bound, or will not be.
+    pub(super) async fn accepted(&mut self) -> Result<(), SearchChangeError> {
+        // Dropped by a run that is cancelled before it is known whether the values fit.
+        let accepted = (&mut self.accepted).await;
+        accepted.unwrap_or(Err(SearchChangeError::Superseded))
+    }
+
+    /// Waits until the schema is bound, or will not be, or that takes longer since something has failed and is tried
+    /// again.
+    pub(super) async fn accepted_soon(&mut self) -> Result<(), SearchChangeError> {
+        let progress = self.candidate.progress.load_full();
+        tokio::select! {
+            biased;
+            accepted = self.accepted() => accepted,
+            setback = progress.until_setback() => Err(SearchChangeError::NotChecked(setback)),
+        }
     }
 }

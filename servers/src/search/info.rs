@@ -37,7 +37,7 @@ impl SearchApp {
             (None, Some(trouble)) => (Some(trouble.code), Some(trouble.message.as_str())),
             (None, None) => (None, None),
         };
-        let seen = look.indexes_of(&bound);
+        let seen = look.indexes_of(&bound).unwrap_or_default();
         let definitions = bound.indexes.indexes.iter().enumerate();
         let indexes = definitions.map(|(at, definition)| {
             let seen = seen.get(at).cloned().unwrap_or_default();

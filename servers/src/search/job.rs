@@ -1,10 +1,12 @@
 //! A run that builds the indexes of a schema. While the engine or the store is away the indexer tries again what it
-//! is at, as `task.default.retry.*` says; nothing here does.
+//! is at, as `task.default.retry.*` says; nothing here does. A run that is refused puts back the one that it was to
+//! replace.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use arc_swap::ArcSwapOption;
 use graph_store::CallContext;
 use search_index::engine::PhysicalName;
 use search_index::indexer::{Indexer, IndexerError, Report, Setback};
@@ -20,6 +22,9 @@ use super::follow::follow;
 /// How often searches are told how far the indexes are.
 const TICK: Duration = Duration::from_millis(50);
 
+/// How often something may fail until a bind is refused that waits for its values to be checked. A start goes on.
+const TRIES_OF_CHECK: u32 = 3;
+
 /// A run that builds the indexes of a schema.
 pub(super) struct Job {
     /// What is served when the run has ended.
@@ -30,6 +35,12 @@ pub(super) struct Job {
     ended: watch::Sender<bool>,
     /// Some indexes were kept of which nobody knows whether the data have changed since.
     may_be_older: AtomicBool,
+    /// The service has started it, not a user.
+    pub(super) is_start: bool,
+    /// Its schema is bound, whatever becomes of its indexes.
+    is_accepted: AtomicBool,
+    /// The last run whose schema was bound, until this one is accepted.
+    replaced: ArcSwapOption<Job>,
 }
 
 /// How a run is.
@@ -91,13 +102,61 @@ enum Ended {
 pub(super) type Accepted = oneshot::Sender<Result<(), SearchChangeError>>;
 
 impl Job {
-    pub(super) fn new(candidate: Arc<Bound>) -> Self {
+    /// Creates a run whose schema is not bound yet.
+    pub(super) fn new(candidate: Arc<Bound>, is_start: bool, replaced: Option<Arc<Job>>) -> Self {
         Job {
             candidate,
             token: CancellationToken::new(),
             state: watch::Sender::new(JobState::Running),
             ended: watch::Sender::new(false),
             may_be_older: AtomicBool::new(false),
+            is_start,
+            is_accepted: AtomicBool::new(false),
+            replaced: ArcSwapOption::new(replaced),
+        }
+    }
+
+    /// Creates a run in place of one that was ended, whose schema is bound.
+    pub(super) fn again(ended: &Job) -> Self {
+        let job = Job::new(Arc::clone(&ended.candidate), ended.is_start, None);
+        job.is_accepted.store(true, Ordering::Release);
+        job
+    }
+
+    /// Returns whether the schema is bound, whatever becomes of its indexes.
+    pub(super) fn is_accepted(&self) -> bool {
+        self.is_accepted.load(Ordering::Acquire)
+    }
+
+    /// Returns whether a user waits to hear that the schema is bound.
+    pub(super) fn is_pending(&self) -> bool {
+        !self.is_start && !self.is_accepted() && !*self.ended.borrow()
+    }
+
+    /// Notes that the schema is bound from now on.
+    fn accept(&self, app: &SearchApp) {
+        if !self.is_start {
+            // Before anybody can see it.
+            app.starting.cancel();
+        }
+        self.is_accepted.store(true, Ordering::Release);
+        self.replaced.store(None);
+    }
+
+    /// Returns the run that this one is to replace.
+    pub(super) fn replaced(&self) -> Option<Arc<Job>> {
+        self.replaced.load_full()
+    }
+
+    /// Returns the run that this one was to replace, once.
+    pub(super) fn take_replaced(&self) -> Option<Arc<Job>> {
+        self.replaced.swap(None)
+    }
+
+    /// Forgets the run that this one is to replace, if it is of a schema.
+    pub(super) fn forget_replaced(&self, id: &str) {
+        if self.replaced().is_some_and(|job| job.candidate.id == id) {
+            self.replaced.store(None);
         }
     }
 
@@ -168,6 +227,8 @@ pub(super) struct Run {
     indexer: Indexer,
     /// Whoever waits to hear that the schema is bound.
     accepted: Option<Accepted>,
+    /// Why it cannot be kept that the schema is bound.
+    not_kept: Option<SearchChangeError>,
 }
 
 impl Run {
@@ -175,14 +236,15 @@ impl Run {
         app: Arc<SearchApp>,
         job: Arc<Job>,
         indexer: Indexer,
-        accepted: Accepted,
+        accepted: Option<Accepted>,
     ) -> Self {
         job.candidate.progress.store(indexer.progress());
         Run {
             app,
             job,
             indexer,
-            accepted: Some(accepted),
+            accepted,
+            not_kept: None,
         }
     }
 
@@ -192,37 +254,31 @@ impl Run {
         let token = self.job.token.clone();
         let retry = self.app.settings.search.retry.clone();
         if self.app.settings.search.ignore_malformed {
-            self.accept().await;
+            let bound = accept(&self.app, &self.job, &mut self.accepted).await;
+            self.not_kept = bound.err();
         }
-        if !sleep(retry.initial_delay.0, &token).await {
-            return self.finish(JobState::Cancelled);
+        if self.not_kept.is_some() || !sleep(retry.initial_delay.0, &token).await {
+            return self.cancelled();
         }
         let error = match self.build().await {
             // What was refused meanwhile is not served.
-            Ended::Run(Ok(_)) if token.is_cancelled() => {
-                return self.finish(JobState::Cancelled);
-            }
+            Ended::Run(Ok(_)) if token.is_cancelled() => return self.cancelled(),
             Ended::Run(Ok(report)) => return self.complete(report).await,
             Ended::Run(Err(error)) => error,
             Ended::NotChecked(setback) => {
                 tracing::warn!(reason = setback.reason, "the values cannot be checked");
-                self.app.job.store(None);
-                self.refuse(SearchChangeError::NotChecked(setback));
-                return self.finish(JobState::Cancelled);
+                return self.refuse(SearchChangeError::NotChecked(setback));
             }
         };
         if error.is_cancelled() || token.is_cancelled() {
-            self.refuse(error.into());
-            return self.finish(JobState::Cancelled);
+            return self.cancelled();
         }
         tracing::error!(error = described(&error), "the indexes cannot be built");
-        let failure = Failure::from(&error);
         if self.accepted.is_some() {
-            // Nothing has changed, and whoever asked for it hears why.
-            self.app.job.store(None);
+            return self.refuse(error.into());
         }
-        self.refuse(error.into());
-        self.finish(JobState::Failed { error: failure });
+        let error = Failure::from(&error);
+        self.finish(JobState::Failed { error });
     }
 
     /// Builds the indexes; the schema is bound as soon as its values are known to fit.
@@ -235,29 +291,34 @@ impl Run {
         let mut run = std::pin::pin!(run);
         let mut tick = tokio::time::interval(TICK);
         let candidate = Arc::clone(&self.job.candidate);
-        let (app, job, accepted) = (&self.app, &self.job, &mut self.accepted);
+        let (app, job) = (&self.app, &self.job);
+        let (accepted, not_kept) = (&mut self.accepted, &mut self.not_kept);
         let progress = indexer.progress();
         let mut was_set_back = false;
         loop {
-            let somebody_waits = accepted.is_some() && !are_checked.load(Ordering::Acquire);
             tokio::select! {
                 ended = &mut run => {
                     let has_failed = ended.as_ref().is_err_and(|error| !error.is_cancelled());
                     if has_failed && are_checked.load(Ordering::Acquire) {
                         // The values fit; whatever else is wrong is told by the state of the indexes.
-                        accept(app, job, accepted).await;
+                        accept_or_cancel(app, job, accepted, not_kept).await;
                     }
                     return Ended::Run(ended);
                 }
-                setback = progress.until_setback(), if somebody_waits => {
-                    return Ended::NotChecked(setback);
-                }
                 _ = tick.tick() => {
-                    if accepted.is_some() && are_checked.load(Ordering::Acquire) {
-                        accept(app, job, accepted).await;
+                    let setback = progress.setback();
+                    let somebody_waits = accepted.is_some() && not_kept.is_none();
+                    if somebody_waits && are_checked.load(Ordering::Acquire) {
+                        accept_or_cancel(app, job, accepted, not_kept).await;
+                    } else if somebody_waits
+                        && !job.is_start
+                        && let Some(setback) = &setback
+                        && setback.tries >= TRIES_OF_CHECK
+                    {
+                        return Ended::NotChecked(setback.clone());
                     }
                     candidate.show_progress();
-                    if was_set_back != progress.setback().is_some() {
+                    if was_set_back != setback.is_some() {
                         was_set_back = !was_set_back;
                         app.forget_health();
                     }
@@ -266,12 +327,20 @@ impl Run {
         }
     }
 
-    async fn accept(&mut self) {
-        accept(&self.app, &self.job, &mut self.accepted).await;
+    /// Ends a run that was cancelled.
+    fn cancelled(mut self) {
+        match self.not_kept.take() {
+            Some(error) => self.refuse(error),
+            None => self.finish(JobState::Cancelled),
+        }
     }
 
-    fn refuse(&mut self, error: SearchChangeError) {
-        if let Some(accepted) = self.accepted.take() {
+    /// Ends a run whose schema is not bound. What is bound, and builds its indexes, is as it was before.
+    fn refuse(mut self, error: SearchChangeError) {
+        let accepted = self.accepted.take();
+        self.app.put_back(&self.job);
+        self.finish(JobState::Cancelled);
+        if let Some(accepted) = accepted {
             // Nobody waits once the client has gone.
             let _ = accepted.send(Err(error));
         }
@@ -279,8 +348,13 @@ impl Run {
 
     /// Serves the new indexes, and deletes those that they replace when nobody searches them any more.
     async fn complete(mut self, report: Report) {
-        if !is_kept(&self.app, &self.job, &mut self.accepted).await {
-            return self.finish(JobState::Cancelled);
+        let app = Arc::clone(&self.app);
+        let decision = app.deciding.lock().await;
+        if self.accepted.is_some()
+            && let Err(error) = app.keep(&self.job.candidate).await
+        {
+            drop(decision);
+            return self.refuse(error);
         }
         let candidate = &self.job.candidate;
         let ready = report
@@ -288,8 +362,10 @@ impl Run {
             .iter()
             .map(|o| Target::Ready(o.index.clone()));
         candidate.service.set_targets(ready.collect());
-        self.app.serve(candidate);
-        follow(&self.app, candidate);
+        app.serve(candidate);
+        self.job.accept(&app);
+        drop(decision);
+        follow(&app, candidate);
         let documents: Vec<_> = report.objects.iter().map(|o| o.index.to_string()).collect();
         let is_unchanged = report.is_unchanged();
         tracing::info!(
@@ -307,7 +383,7 @@ impl Run {
             );
         }
         self.job.set(JobState::Done);
-        self.app.forget_health();
+        app.forget_health();
         if let Some(accepted) = self.accepted.take() {
             let _ = accepted.send(Ok(()));
         }
@@ -330,53 +406,54 @@ impl Run {
     }
 }
 
-/// Keeps over a restart what is about to be served, where somebody waits for that. Returns whether that was possible;
-/// otherwise the run is cancelled, and whoever waits hears why.
-async fn is_kept(app: &SearchApp, job: &Job, accepted: &mut Option<Accepted>) -> bool {
-    let Some(waiting) = accepted.take() else {
-        return true;
-    };
-    match app.keep(&job.candidate).await {
-        Ok(()) => {
-            *accepted = Some(waiting);
-            true
-        }
-        Err(error) => {
-            job.cancel();
-            app.job.store(None);
-            // Nobody waits once the client has gone.
-            let _ = waiting.send(Err(error));
-            false
-        }
-    }
-}
-
-/// Serves a schema as far as its indexes are there, and says so to whoever bound it.
-async fn accept(app: &SearchApp, job: &Job, accepted: &mut Option<Accepted>) {
+/// Serves a schema as far as its indexes are there, and says so to whoever bound it, once it is kept over a restart.
+async fn accept(
+    app: &Arc<SearchApp>,
+    job: &Job,
+    accepted: &mut Option<Accepted>,
+) -> Result<(), SearchChangeError> {
     let candidate = &job.candidate;
-    if !is_kept(app, job, accepted).await {
-        return;
-    }
     let progress = candidate.progress.load_full();
     let targets = app.existing(candidate).await.unwrap_or_default();
     let targets = (0..candidate.indexes.indexes.len()).map(|at| match targets.get(at) {
         Some(Some(name)) => Target::Ready(PhysicalName::clone(name)),
         _ => building(&progress, at),
     });
-    candidate.service.set_targets(targets.collect());
+    let targets: Vec<Target> = targets.collect();
+    let _decision = app.deciding.lock().await;
+    if accepted.is_some() {
+        app.keep(candidate).await?;
+    }
+    candidate.service.set_targets(targets);
     let is_better = app.bound().is_some_and(|bound| bound.is_complete());
     if candidate.is_complete() || !is_better {
         app.serve(candidate);
     }
+    job.accept(app);
     if let Some(accepted) = accepted.take() {
+        // Nobody waits once the client has gone.
         let _ = accepted.send(Ok(()));
+    }
+    Ok(())
+}
+
+/// Serves a schema whose values fit; ends its run where that cannot be kept over a restart.
+async fn accept_or_cancel(
+    app: &Arc<SearchApp>,
+    job: &Job,
+    accepted: &mut Option<Accepted>,
+    not_kept: &mut Option<SearchChangeError>,
+) {
+    if let Err(error) = accept(app, job, accepted).await {
+        job.cancel();
+        *not_kept = Some(error);
     }
 }
 
 impl SearchApp {
     /// Returns whether indexes of a bound schema were kept of which nobody knows how old they are.
     pub(super) fn may_be_older(&self, bound: &Arc<Bound>) -> bool {
-        let job = self.job.load_full();
+        let job = self.accepted_job();
         job.is_some_and(|job| {
             Arc::ptr_eq(&job.candidate, bound) && job.may_be_older.load(Ordering::Acquire)
         })

@@ -1,11 +1,13 @@
 //! What a search service keeps over a restart, and where: the indexes of the embedded engine, and which schema is bound
 //! to it where the store of schemas does not keep that itself.
 
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use graph_store::private_files;
 use serde::Deserialize;
 
 use crate::config::Settings;
@@ -47,7 +49,8 @@ impl Storage {
     ///
     /// # Errors
     ///
-    /// Fails when what was kept is damaged, of a later version, or cannot be read.
+    /// Fails when another process keeps it there, and when what was kept is damaged, of a later version, or cannot be
+    /// read.
     pub async fn keeping(
         &self,
         schemas: Arc<dyn SchemaStore>,
@@ -56,14 +59,18 @@ impl Storage {
         let Some(folder) = self.place("schemas") else {
             return Ok(schemas);
         };
-        let opened =
-            tokio::task::spawn_blocking(move || FolderSchemaStore::open_as_allowed(folder));
-        let kept = opened
+        let opened = tokio::task::spawn_blocking(move || {
+            let lock = lock(&folder)?;
+            let kept = FolderSchemaStore::open_as_allowed(folder)?;
+            Ok::<_, SchemaStoreError>((lock, kept))
+        });
+        let (lock, kept) = opened
             .await
             .unwrap_or_else(|error| Err(SchemaStoreError::Failed(Box::new(error))))?;
         let keeping = Arc::new(KeptBinding {
             schemas,
             kept,
+            _lock: lock,
             copies: !kept_elsewhere,
         });
         self.adopt(keeping.as_ref()).await?;
@@ -112,6 +119,37 @@ impl Storage {
     }
 }
 
+/// Keeps other processes from a folder, which is made where there is none, as long as the file is open. One that cannot
+/// be written to is not locked: nobody changes anything there.
+fn lock(folder: &Path) -> Result<Option<File>, SchemaStoreError> {
+    let path = folder.join("lock");
+    let opened = private_files::create_folder(folder).and_then(|()| {
+        let mut options = private_files::options();
+        options.write(true).create(true).open(&path)
+    });
+    let failed = |source| SchemaStoreError::Access {
+        path: path.clone(),
+        source,
+    };
+    let file = match opened {
+        Ok(file) => file,
+        Err(error) if is_read_only(&error) => return Ok(None),
+        Err(error) => return Err(failed(error)),
+    };
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Err(SchemaStoreError::InUse {
+            folder: folder.to_owned(),
+        }),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
+
+fn is_read_only(error: &io::Error) -> bool {
+    use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem)
+}
+
 /// What earlier versions kept of a schema that was bound.
 #[derive(Debug, Deserialize)]
 struct Earlier {
@@ -134,10 +172,11 @@ fn earlier(path: &Path) -> Result<Option<Option<Earlier>>, SchemaStoreError> {
 
 /// Schemas that are stored elsewhere, or in memory, and a folder that keeps which of them is bound to the search
 /// service.
-#[derive(Clone)]
 struct KeptBinding {
     schemas: Arc<dyn SchemaStore>,
     kept: FolderSchemaStore,
+    /// Keeps other processes from the folder.
+    _lock: Option<File>,
     /// The document that is bound is kept too.
     copies: bool,
 }
@@ -311,14 +350,18 @@ mod tests {
         }
         let any = Expected::default();
         store.replace("books", "x: 2\n".into(), &any).await.unwrap();
+        drop(store);
         let again = opened(folder.path(), false).await;
         assert_eq!(again.search_binding().await.unwrap(), schema("books"));
         assert_eq!(text(&again, "books").await.as_deref(), Some("x: 1\n"));
         assert_eq!(text(&again, "films").await, None);
-        store.set_search_binding(Some("books")).await.unwrap();
+        again.replace("books", "x: 2\n".into(), &any).await.unwrap();
+        again.set_search_binding(Some("books")).await.unwrap();
+        drop(again);
         let again = opened(folder.path(), false).await;
         assert_eq!(text(&again, "books").await.as_deref(), Some("x: 2\n"));
         again.set_search_binding(None).await.unwrap();
+        drop(again);
         let again = opened(folder.path(), false).await;
         assert_eq!(again.search_binding().await.unwrap(), Binding::Nothing);
         assert!(again.list().await.unwrap().is_empty());
@@ -329,6 +372,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let store = opened(folder.path(), true).await;
         store.set_search_binding(Some("films")).await.unwrap();
+        drop(store);
         let again = opened(folder.path(), true).await;
         assert_eq!(again.search_binding().await.unwrap(), schema("films"));
         assert_eq!(text(&again, "films").await, None);
@@ -378,6 +422,27 @@ mod tests {
             let said = error.to_string();
             assert!(said.contains(name.rsplit('/').next().unwrap()), "{said}");
         }
+    }
+
+    #[tokio::test]
+    async fn one_store_uses_a_folder_at_a_time_and_changes_nothing_before_it_has_it() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let storage = Storage::Folder(folder.path().to_owned());
+        let store = opened(folder.path(), false).await;
+        let partial = folder.path().join("schemas/documents/films.partial");
+        fs::write(&partial, "x").unwrap();
+        let other = Arc::new(InMemorySchemaStore::default());
+        let refused = storage.keeping(other, false).await.err();
+        assert!(
+            matches!(&refused, Some(SchemaStoreError::InUse { folder }) if folder.ends_with("schemas")),
+            "{refused:?}"
+        );
+        assert!(partial.exists(), "it is being written by the first one");
+        store.create("films", "x: 1\n".into()).await.unwrap();
+        store.set_search_binding(Some("films")).await.unwrap();
+        drop(store);
+        let again = opened(folder.path(), false).await;
+        assert_eq!(again.search_binding().await.unwrap(), schema("films"));
     }
 
     #[tokio::test]

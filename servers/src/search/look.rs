@@ -2,7 +2,6 @@
 //! remembered from when the indexes were built.
 
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 
 use futures::future::join_all;
 use graph_store::{CallContext, DataVersion, StoreError};
@@ -11,6 +10,7 @@ use search_index::engine::{
 };
 use search_index::mapping::IndexDefinition;
 use search_index::service::Target;
+use tokio::time::{Instant, timeout_at};
 
 use super::app::SearchApp;
 use super::bound::Bound;
@@ -141,12 +141,9 @@ impl Problem {
 }
 
 impl Look {
-    /// Returns the indexes of a schema, if it was bound when they were looked at.
-    pub(super) fn indexes_of(&self, bound: &Arc<Bound>) -> &[SeenIndex] {
-        match Weak::ptr_eq(&self.bound, &Arc::downgrade(bound)) {
-            true => &self.indexes,
-            false => &[],
-        }
+    /// Returns the indexes of a schema; `None` if another was bound when they were looked at.
+    pub(super) fn indexes_of(&self, bound: &Arc<Bound>) -> Option<&[SeenIndex]> {
+        Weak::ptr_eq(&self.bound, &Arc::downgrade(bound)).then_some(self.indexes.as_slice())
     }
 }
 
@@ -161,12 +158,12 @@ impl SearchApp {
         let time = self.settings.search.health_check_time();
         let bound = self.bound();
         let (engine, other) = (&self.engines.searched, &self.engines.written);
-        let context = CallContext::new().with_timeout(time);
-        let searched = in_time(time, self.see(bound.as_ref(), &context));
+        let (context, end) = (CallContext::new().with_timeout(time), Instant::now() + time);
+        let searched = self.see(bound.as_ref(), end, &context);
         let written = async {
             match Arc::ptr_eq(engine, other) {
                 true => None,
-                false => Some(in_time(time, answers(other, &context)).await),
+                false => Some(in_time(end, answers(other, &context)).await),
             }
         };
         let (searched, written) = tokio::join!(searched, written);
@@ -186,30 +183,31 @@ impl SearchApp {
         }
     }
 
-    /// Looks at the indexes of the bound schema.
+    /// Looks at the indexes of the bound schema. The engine answers if it says which there are and how they are; of
+    /// many, not all may be counted in time.
     async fn see(
         &self,
         bound: Option<&Arc<Bound>>,
+        end: Instant,
         context: &CallContext,
-    ) -> Result<Vec<SeenIndex>, EngineError> {
+    ) -> Result<Vec<SeenIndex>, EngineState> {
         let engine = &self.engines.searched;
         let Some(bound) = bound else {
-            answers(engine, context).await?;
+            in_time(end, answers(engine, context)).await?;
             return Ok(Vec::new());
         };
-        let states = engine.indexes(context).await?;
+        let states = in_time(end, engine.indexes(context)).await?;
         let targets = bound.service.targets();
         let names: Vec<PhysicalName> = targets.iter().filter_map(ready).cloned().collect();
         let is_there = |name: &&PhysicalName| states.iter().any(|state| state.name == **name);
         let there: Vec<PhysicalName> = names.iter().filter(is_there).cloned().collect();
-        let (health, counts) = tokio::join!(
-            engine.health(&there, context),
-            counts(engine, &there, context)
-        );
+        let counting = async { Ok::<_, EngineState>(counts(engine, &there, end, context).await) };
+        let (health, counts) =
+            tokio::try_join!(in_time(end, engine.health(&there, context)), counting)?;
         let seen = Seen {
             app: self,
             states,
-            health: health?,
+            health,
             counts,
             data: self.data.as_ref().and_then(|data| data.version()),
             may_be_older: self.may_be_older(bound),
@@ -320,27 +318,34 @@ async fn answers(engine: &Engine, context: &CallContext) -> Result<(), EngineErr
     engine.health(&[], context).await.map(drop)
 }
 
-/// Counts the documents of indexes, of a few at the same time.
+/// Counts the documents of indexes, of a few at the same time, until a health check ends.
 async fn counts(
     engine: &Engine,
     names: &[PhysicalName],
+    end: Instant,
     context: &CallContext,
 ) -> Vec<(PhysicalName, Option<u64>)> {
     let mut counted = Vec::with_capacity(names.len());
     for some in names.chunks(COUNTS) {
-        let counts = some.iter().map(|name| engine.count(name, context));
-        let counts = join_all(counts).await.into_iter();
-        counted.extend(some.iter().cloned().zip(counts.map(Result::ok)));
+        let counts = some.iter().map(|name| async move {
+            let count = timeout_at(end, engine.count(name, context)).await;
+            count.ok().and_then(Result::ok)
+        });
+        let counts = join_all(counts).await;
+        counted.extend(some.iter().cloned().zip(counts));
+        if Instant::now() >= end {
+            break;
+        }
     }
     counted
 }
 
-/// Waits for what an engine says, though not for longer than a health check may take.
+/// Waits for what an engine says, though not beyond the end of a health check.
 async fn in_time<T>(
-    time: Duration,
+    end: Instant,
     look: impl Future<Output = Result<T, EngineError>>,
 ) -> Result<T, EngineState> {
-    match tokio::time::timeout(time, look).await {
+    match timeout_at(end, look).await {
         Ok(Ok(found)) => Ok(found),
         Ok(Err(error)) => Err(EngineState::of(&error)),
         Err(_) => Err(EngineState::Away(Trouble {

@@ -29,5 +29,6 @@ pub use kept::Storage;
 pub(crate) use options::{indexer_options, mapping_options, service_options};
 pub use roles::{Shown, not_allowed};
 pub use schemas::ObjectServiceSchemas;
+pub(crate) use shared_look::SharedLook;
 pub use start::FirstSchemaError;
 pub(crate) use state::health;

@@ -1,16 +1,17 @@
-//! Look-ups that everybody who asks at the same time shares, so that the engine has at most one of them to answer,
-//! however many clients ask for the health of the service.
+//! Look-ups that everybody who asks at the same time shares, so that nobody has more than one of them to answer,
+//! however many clients ask for the health of a service.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 /// Time between two look-ups.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The last look-up, and those who wait for the next.
-pub(super) struct SharedLook<T> {
+pub(crate) struct SharedLook<T> {
     /// How many look-ups were begun.
     begun: AtomicU64,
     /// Held while a look-up goes on.
@@ -20,7 +21,8 @@ pub(super) struct SharedLook<T> {
 struct Last<T> {
     number: u64,
     found: Option<T>,
-    ended: Option<Instant>,
+    /// When the last look-up began, or ended if it did.
+    looked: Option<Instant>,
 }
 
 impl<T> Default for SharedLook<T> {
@@ -30,7 +32,7 @@ impl<T> Default for SharedLook<T> {
             last: Mutex::new(Last {
                 number: 0,
                 found: None,
-                ended: None,
+                looked: None,
             }),
         }
     }
@@ -38,7 +40,7 @@ impl<T> Default for SharedLook<T> {
 
 impl<T: Clone> SharedLook<T> {
     /// Returns what a look-up finds that begins after this call. Those who call while another goes on share the next.
-    pub(super) async fn get<F: Future<Output = T>>(&self, look: impl FnOnce() -> F) -> T {
+    pub(crate) async fn get<F: Future<Output = T>>(&self, look: impl FnOnce() -> F) -> T {
         let begun_before = self.begun.load(Ordering::SeqCst);
         let mut last = self.last.lock().await;
         if last.number > begun_before
@@ -46,16 +48,17 @@ impl<T: Clone> SharedLook<T> {
         {
             return found.clone();
         }
-        if let Some(ended) = last.ended {
-            tokio::time::sleep_until((ended + PAUSE).into()).await;
+        if let Some(looked) = last.looked {
+            tokio::time::sleep_until(looked + PAUSE).await;
         }
-        // A caller that goes away while it looks leaves the turn to the next.
+        // A caller that goes away while it looks leaves the turn to the next, after the pause.
+        last.looked = Some(Instant::now());
         let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
         let found = look().await;
         *last = Last {
             number,
             found: Some(found.clone()),
-            ended: Some(Instant::now()),
+            looked: Some(Instant::now()),
         };
         found
     }
@@ -123,6 +126,24 @@ mod tests {
             _ = never => unreachable!("nothing is found"),
             () = tokio::task::yield_now() => {}
         }
+        assert_eq!(shared.get(|| async { 7 }).await, 7);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn callers_that_go_away_make_no_more_look_ups_than_those_that_stay() {
+        let (shared, looks) = (SharedLook::default(), AtomicUsize::new(0));
+        for _ in 0..1_000 {
+            let look = shared.get(|| {
+                looks.fetch_add(1, Ordering::SeqCst);
+                std::future::pending::<usize>()
+            });
+            tokio::select! {
+                biased;
+                _ = look => unreachable!("nothing is found"),
+                () = tokio::task::yield_now() => {}
+            }
+        }
+        assert_eq!(looks.load(Ordering::SeqCst), 1, "the pause has not passed");
         assert_eq!(shared.get(|| async { 7 }).await, 7);
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use soml_core::Severity;
 
 use super::app::SearchApp;
+use super::binding::Begun;
 use super::error::SearchChangeError;
 use super::job::{described, sleep};
 use crate::schema::{SchemaIdError, check_id, path_name};
@@ -143,6 +144,22 @@ impl SearchApp {
         self.forget_health();
     }
 
+    /// Says why a schema is not bound, and that it has been tried as often as is said.
+    fn is_given_up(&self, id: &str, error: &SearchChangeError) {
+        let code = error.code();
+        tracing::error!(
+            schema = id,
+            code,
+            error = described(error),
+            "the schema was not bound to the search service: `task.default.retry.maxRetries` is reached"
+        );
+        let text = format!(
+            "`{id}` cannot be bound ({code}), and is not tried again: `task.default.retry.maxRetries` is reached"
+        );
+        self.not_restored.store(Some(Arc::new(text)));
+        self.forget_health();
+    }
+
     /// Waits until the indexes of what is bound are complete, or it is known that they are not to be
     /// soon; at most for `time`.
     pub async fn settled(&self, time: Duration) {
@@ -153,49 +170,97 @@ impl SearchApp {
     }
 
     async fn start(self: &Arc<Self>, first: First) -> Result<(), SearchChangeError> {
-        match self.bind_first(&first).await {
-            Ok(()) => Ok(()),
-            Err(error) if error.is_transient() => {
-                tracing::warn!(
-                    error = described(&error),
-                    schema = first.id,
-                    "the schema cannot be bound to the search service yet; it is tried again"
-                );
-                self.is_tried_again(&first.id, &error);
-                drop(tokio::spawn(Arc::clone(self).start_later(first)));
-                Ok(())
-            }
-            Err(error) => Err(error),
-        }
+        let (error, begun) = match self.begin_first(&first).await {
+            Ok(mut begun) => match begun.accepted_soon().await {
+                Ok(()) => return Ok(()),
+                // The run goes on.
+                Err(error @ SearchChangeError::NotChecked(_)) => (error, Some(begun)),
+                Err(error) if self.is_superseded(&error) => (error, None),
+                Err(error) if error.is_transient() => {
+                    self.is_given_up(&first.id, &error);
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            },
+            Err(error) if error.is_transient() || self.is_superseded(&error) => (error, None),
+            Err(error) => return Err(error),
+        };
+        tracing::warn!(
+            error = described(&error),
+            schema = first.id,
+            "the schema cannot be bound to the search service yet; it is tried again"
+        );
+        self.is_tried_again(&first.id, &error);
+        drop(tokio::spawn(
+            Arc::clone(self).start_later(first, error, begun),
+        ));
+        Ok(())
     }
 
-    async fn bind_first(self: &Arc<Self>, first: &First) -> Result<(), SearchChangeError> {
+    async fn begin_first(self: &Arc<Self>, first: &First) -> Result<Begun, SearchChangeError> {
         let (expected, query) = (Expected::default(), first.query.as_deref());
-        let bound = self.bind_unless_cancelled(&first.id, &expected, query, true);
-        bound.await.map(drop)
+        self.begin_to_bind(&first.id, &expected, query, true).await
     }
 
-    async fn start_later(self: Arc<Self>, first: First) {
+    /// Returns whether somebody else tried to bind a schema, and it is not known yet that this was accepted.
+    fn is_superseded(&self, error: &SearchChangeError) -> bool {
+        matches!(error, SearchChangeError::Superseded) && !self.starting.is_cancelled()
+    }
+
+    /// Waits for a run that has begun, and begins others, until the schema is bound or is not to be.
+    async fn start_later(
+        self: Arc<Self>,
+        first: First,
+        error: SearchChangeError,
+        begun: Option<Begun>,
+    ) {
         let retry = self.settings.search.retry.clone();
+        let mut last = error;
+        if let Some(begun) = begun {
+            match self.is_to_be_tried_again(&first, Ok(begun)).await {
+                Some(error) => last = error,
+                None => return,
+            }
+        }
         for tries in 1..=retry.max_retries {
             if !sleep(retry.delay.0, &self.starting).await {
                 return;
             }
-            let error = match self.bind_first(&first).await {
-                Ok(()) | Err(SearchChangeError::Superseded) => return,
-                Err(error) => error,
-            };
-            let text = described(&error);
-            if !error.is_transient() {
-                self.is_not_restored(&first.id, &error);
-                return;
+            let begun = self.begin_first(&first).await;
+            match self.is_to_be_tried_again(&first, begun).await {
+                Some(error) => last = error,
+                None => return,
             }
+            let text = described(&last);
             tracing::warn!(error = text, tries, "the schema cannot be bound yet");
-            self.is_tried_again(&first.id, &error);
         }
-        tracing::error!(
-            schema = first.id,
-            "the schema was not bound to the search service: `task.default.retry.maxRetries` is reached"
-        );
+        self.is_given_up(&first.id, &last);
+    }
+
+    /// Waits until a schema is bound, or says why it is not. Returns why it is to be tried again, if it is.
+    async fn is_to_be_tried_again(
+        &self,
+        first: &First,
+        begun: Result<Begun, SearchChangeError>,
+    ) -> Option<SearchChangeError> {
+        let has_begun = begun.is_ok();
+        let bound = match begun {
+            Ok(mut begun) => begun.accepted().await,
+            Err(error) => Err(error),
+        };
+        let error = bound.err()?;
+        if self.starting.is_cancelled() {
+            return None;
+        }
+        // A run has tried again by itself what has failed.
+        if self.is_superseded(&error) || (error.is_transient() && !has_begun) {
+            self.is_tried_again(&first.id, &error);
+            return Some(error);
+        }
+        match error.is_transient() {
+            true => self.is_given_up(&first.id, &error),
+            false => self.is_not_restored(&first.id, &error),
+        }
+        None
     }
 }

@@ -1,7 +1,5 @@
 //! What a search service says about its own health.
 
-use std::time::Instant;
-
 use search_index::service::Target;
 
 use super::app::SearchApp;
@@ -26,9 +24,10 @@ pub(crate) async fn health(app: &SearchApp, cached: bool) -> Found {
     if let Some(found) = cached.then(|| app.health.get()).flatten() {
         return found;
     }
+    let generation = app.health.generation();
     let look = app.look().await;
     let found = found(app, &look);
-    app.health.set(Some((Instant::now(), found.clone())));
+    app.health.keep(generation, found.clone());
     found
 }
 
@@ -113,7 +112,11 @@ fn check_indexes(app: &SearchApp, look: &Look) -> HealthRecord {
         messages.push(format!("there is no complete index yet of {names}"));
     }
     let mut is_unsure = messages.is_empty();
-    for (definition, index) in definitions.iter().zip(look.indexes_of(&bound)) {
+    let seen = look.indexes_of(&bound);
+    if seen.is_none() {
+        messages.push("the indexes have not been looked at yet".to_owned());
+    }
+    for (definition, index) in definitions.iter().zip(seen.unwrap_or_default()) {
         for problem in &index.problems {
             is_unsure &= *problem == Problem::MayBeOlder;
             messages.push(problem.message(&definition.name));

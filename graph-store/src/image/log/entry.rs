@@ -93,6 +93,16 @@ pub(in crate::image) fn read_change(sequence: u64, bytes: &[u8]) -> Option<QuadC
     input.end(QuadChange { removed, added })
 }
 
+/// Returns a checksum of a change, as it is written, and of the `history` of those before it. It tells changes from
+/// others of the same number.
+pub(in crate::image) fn history_after(history: u64, written: &[u8]) -> u64 {
+    // FNV-1a: versions of data are compared with those that earlier versions of the program have noted.
+    let mixed = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    let before = history.to_le_bytes();
+    let bytes = before.iter().chain(written);
+    bytes.fold(0xcbf2_9ce4_8422_2325, mixed)
+}
+
 /// Writes a change record, without its sequence.
 pub(in crate::image) fn write_record(record: &ChangeRecord) -> Vec<u8> {
     let ChangeRecord { sequence, said } = record;
@@ -183,6 +193,34 @@ impl State {
     }
 }
 
+/// What the changes were made to that a merge has put into the image, so that the same data have the same version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::image) struct Origin {
+    /// What the first of them was made to.
+    pub(in crate::image) source: String,
+    /// What tells them from others, by [`history_after`].
+    pub(in crate::image) history: u64,
+}
+
+impl Origin {
+    /// Writes the origin of an image by its number.
+    pub(in crate::image) fn write(&self, generation: u64) -> Vec<u8> {
+        let mut out = vec![VERSION];
+        write_text(&mut out, &self.source);
+        write_varint(&mut out, self.history);
+        sealed(out, generation)
+    }
+
+    /// Reads the origin of an image; `None` if it is that of another, after which earlier versions of the program have
+    /// put one in place.
+    pub(in crate::image) fn read(generation: u64, bytes: &[u8]) -> Option<Self> {
+        let mut input = Input::new(generation, bytes)?;
+        let source = input.text()?.to_owned();
+        let history = input.number()?;
+        input.end(Origin { source, history })
+    }
+}
+
 /// Reads a content under a right checksum as everything that the log holds, to test that with what is not
 /// written there.
 ///
@@ -201,6 +239,10 @@ pub fn check_log_entry(sequence: u64, content: &[u8]) {
     }
     if let Some(state) = State::read(&bytes) {
         assert_eq!(State::read(&state.write()), Some(state));
+    }
+    if let Some(origin) = Origin::read(sequence, &bytes) {
+        let again = origin.write(sequence);
+        assert_eq!(Origin::read(sequence, &again), Some(origin));
     }
 }
 

@@ -17,7 +17,7 @@ use std::time::SystemTime;
 #[doc(hidden)]
 pub use entry::check_log_entry;
 use entry::is_newer;
-pub(super) use entry::{State, write_change, write_record};
+pub(super) use entry::{Origin, State, history_after, write_change, write_record};
 pub(super) use entry::{read_change, read_record};
 pub(super) use file::Disk;
 use file::LogFile;
@@ -40,10 +40,12 @@ const RECORDS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("records")
 const REQUESTS: TableDefinition<'_, &str, u64> = TableDefinition::new("requests");
 /// Sequences by key of idempotency.
 const KEYS: MultimapTableDefinition<'_, &str, u64> = MultimapTableDefinition::new("keys");
-/// The [`State`], under one name.
+/// The [`State`] and the [`Origin`], each under one name.
 const STATE: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("state");
 /// The name of the state.
 const NOW: &str = "now";
+/// The name of the origin; absent where no merge has made the image.
+const ORIGIN: &str = "origin";
 
 /// Bytes of the file that are kept in memory.
 const CACHE: usize = 16 << 20;
@@ -81,8 +83,20 @@ pub(super) struct Log {
 pub(super) struct Opened {
     pub(super) log: Log,
     pub(super) state: State,
+    /// The origin of the data; `None` if that is the image.
+    pub(super) origin: Option<Origin>,
     /// What was committed since the image was built, in order, with sequences.
     pub(super) changes: Vec<(u64, QuadChange)>,
+    /// What tells these changes, and those since the origin, from others, by [`history_after`]; 0 if there are none.
+    pub(super) history: u64,
+}
+
+/// What a log says of the data.
+struct Content {
+    state: State,
+    origin: Option<Origin>,
+    changes: Vec<(u64, QuadChange)>,
+    history: u64,
 }
 
 type Failed = Box<dyn std::error::Error + Send + Sync>;
@@ -135,12 +149,14 @@ impl Log {
             database: RwLock::new(None),
         };
         let database = log.database()?;
-        let (state, changes) = read_all(&database).map_err(|error| log.unreadable(error))?;
+        let content = read_all(&database).map_err(|error| log.unreadable(error))?;
         *log.database.write().unwrap_or_else(PoisonError::into_inner) = Some(database);
         Ok(Opened {
             log,
-            state,
-            changes,
+            state: content.state,
+            origin: content.origin,
+            changes: content.changes,
+            history: content.history,
         })
     }
 
@@ -299,7 +315,12 @@ impl Log {
 
     /// Says that the folder is read from another image from now on, and removes the changes that it holds;
     /// `last` is the sequence of the last commit. With an error comes whether nothing was written for certain.
-    pub(super) fn set_state(&self, last: u64, state: State) -> Result<(), (ImageError, bool)> {
+    pub(super) fn set_state(
+        &self,
+        last: u64,
+        state: State,
+        origin: Option<&Origin>,
+    ) -> Result<(), (ImageError, bool)> {
         self.reopen(last).map_err(|error| (error, true))?;
         let set = self.with(|database| {
             let transaction = database.begin_write()?;
@@ -307,6 +328,7 @@ impl Log {
                 .open_table(CHANGES)?
                 .retain_in(..=state.base, |_, _| false)?;
             put_state(&transaction, state)?;
+            put_origin(&transaction, state.generation, origin)?;
             Ok(transaction.commit()?)
         });
         let Err(error) = set else {
@@ -471,6 +493,23 @@ fn put_state(transaction: &WriteTransaction, state: State) -> Result<(), Failed>
     Ok(())
 }
 
+fn put_origin(
+    transaction: &WriteTransaction,
+    generation: u64,
+    origin: Option<&Origin>,
+) -> Result<(), Failed> {
+    let mut table = transaction.open_table(STATE)?;
+    match origin {
+        Some(origin) => {
+            table.insert(ORIGIN, origin.write(generation).as_slice())?;
+        }
+        None => {
+            table.remove(ORIGIN)?;
+        }
+    }
+    Ok(())
+}
+
 fn put_record(
     transaction: &WriteTransaction,
     record: &ChangeRecord,
@@ -541,9 +580,18 @@ fn read_state(database: &Database) -> Result<State, Failed> {
     State::read(bytes.value()).ok_or_else(|| unread(0, bytes.value(), damage))
 }
 
+/// Returns the origin of the image of a number; `None` if there is none, or not one of this version.
+fn read_origin(database: &Database, generation: u64) -> Result<Option<Origin>, Failed> {
+    let table = database.begin_read()?.open_table(STATE)?;
+    let bytes = table.get(ORIGIN)?;
+    Ok(bytes.and_then(|bytes| Origin::read(generation, bytes.value())))
+}
+
 /// Returns the state of a log and all changes since; checks that none is missing.
-fn read_all(database: &Database) -> Result<(State, Vec<(u64, QuadChange)>), Failed> {
+fn read_all(database: &Database) -> Result<Content, Failed> {
     let state = read_state(database)?;
+    let origin = read_origin(database, state.generation)?;
+    let mut history = origin.as_ref().map_or(0, |origin| origin.history);
     let transaction = database.begin_read()?;
     let mut changes = Vec::new();
     let mut next = state.base;
@@ -552,6 +600,7 @@ fn read_all(database: &Database) -> Result<(State, Vec<(u64, QuadChange)>), Fail
         let sequence = sequence.value();
         next = next.checked_add(1).ok_or_else(|| damaged(sequence))?;
         let bytes = bytes.value();
+        history = history_after(history, bytes);
         let change = read_change(sequence, bytes).filter(|_| sequence == next);
         let damage = || damaged(sequence);
         changes.push((
@@ -563,5 +612,10 @@ fn read_all(database: &Database) -> Result<(State, Vec<(u64, QuadChange)>), Fail
         let (sequence, said) = found?;
         whole_record(sequence.value(), said.value())?;
     }
-    Ok((state, changes))
+    Ok(Content {
+        state,
+        origin,
+        changes,
+        history,
+    })
 }

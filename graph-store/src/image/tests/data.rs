@@ -1,7 +1,9 @@
 //! Which data a store says that it has.
 
+use std::time::Duration;
+
 use super::{add, quad};
-use crate::image::{FolderOptions, ImageBuilder, ImageStore};
+use crate::image::{FolderOptions, ImageBuilder, ImageStore, Sync};
 use crate::store::{DataVersion, GraphStore};
 
 fn built(numbers: &[u64]) -> ImageBuilder {
@@ -53,6 +55,73 @@ fn a_folder_has_the_same_version_when_it_is_opened_again_and_after_a_merge() {
     assert_eq!(version(&store), changed);
     store.merge().expect("merged");
     assert_eq!(version(&store), changed, "nothing has changed");
+    drop(store);
+    let store = ImageStore::open(&path, &options).expect("opened");
+    assert_eq!(version(&store), changed, "nor has it when it is read again");
+    add(&store, 4).expect("added");
+    let changed = version(&store);
+    store.merge().expect("merged");
+    add(&store, 5).expect("added");
+    let later = version(&store);
+    assert_ne!(later, changed);
+    drop(store);
+    let store = ImageStore::open(&path, &options).expect("opened");
+    assert_eq!(version(&store), later);
+    let changed = later;
     store.replace_data(built(&[7])).expect("replaced");
-    assert_ne!(version(&store), changed, "sequences go on, and all is new");
+    let replaced = version(&store);
+    assert_ne!(replaced, changed, "sequences go on, and all is new");
+    drop(store);
+    let store = ImageStore::open(&path, &options).expect("opened");
+    assert_eq!(version(&store), replaced);
+}
+
+#[test]
+fn other_changes_after_a_backup_are_another_version_though_they_are_as_many() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let options = FolderOptions::default();
+    let store = ImageStore::create(path("data"), built(&[1, 2]), &options).expect("created");
+    let before = version(&store);
+    for copy in ["same", "other"] {
+        store.backup(path(copy)).expect("a backup");
+    }
+    add(&store, 3).expect("added");
+    let copy_with = |name: &str, number| {
+        let copy = ImageStore::open(path(name), &options).expect("opened");
+        assert_eq!(version(&copy), before);
+        add(&copy, number).expect("added");
+        version(&copy)
+    };
+    assert_eq!(copy_with("same", 3), version(&store));
+    let other = copy_with("other", 4);
+    assert_eq!(other.sequence, version(&store).sequence);
+    assert_ne!(other, version(&store));
+    // What comes later does not make them one.
+    let store_and_copy = [
+        store,
+        ImageStore::open(path("other"), &options).expect("opened"),
+    ];
+    let [one, other] = store_and_copy.map(|store| {
+        add(&store, 5).expect("added");
+        version(&store)
+    });
+    assert_eq!(one.sequence, other.sequence);
+    assert_ne!(one, other);
+}
+
+#[test]
+fn what_readers_see_before_it_is_synced_is_another_version() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, mut options) = (folder.path().join("data"), FolderOptions::default());
+    options.sync = Sync::Interval(Duration::from_secs(3_600));
+    let store = ImageStore::create(&path, built(&[1, 2]), &options).expect("created");
+    let before = version(&store);
+    add(&store, 3).expect("added");
+    let changed = version(&store);
+    assert_eq!((store.quads(), changed.sequence), (3, 1));
+    assert_ne!(changed, before);
+    drop(store);
+    let store = ImageStore::open(&path, &options).expect("opened");
+    assert_eq!(version(&store), changed, "closing has synced it");
 }

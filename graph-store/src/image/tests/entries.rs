@@ -6,7 +6,7 @@ use oxrdf::{BlankNode, NamedOrBlankNode, Term};
 use proptest::prelude::*;
 
 use super::*;
-use crate::image::log::{State, read_change, read_record, write_change, write_record};
+use crate::image::log::{Origin, State, read_change, read_record, write_change, write_record};
 use crate::write::{ChangeKind, ChangedObjects};
 
 fn term() -> impl Strategy<Value = Term> {
@@ -104,6 +104,16 @@ proptest! {
     fn states_are_read_as_they_were_written(generation in any::<u64>(), base in any::<u64>()) {
         let state = State { generation, base };
         prop_assert_eq!(State::read(&state.write()), Some(state));
+    }
+
+    #[test]
+    fn origins_are_read_for_their_own_image_only(
+        source in "\\PC{0,9}", history in any::<u64>(), generation in any::<u64>(),
+    ) {
+        let origin = Origin { source, history };
+        let bytes = origin.write(generation);
+        prop_assert_eq!(Origin::read(generation, &bytes), Some(origin));
+        prop_assert_eq!(Origin::read(generation.wrapping_add(1), &bytes), None);
     }
 
     #[test]

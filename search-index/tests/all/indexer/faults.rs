@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use graph_store::CallContext;
 use search_index::engine::IndexCondition;
@@ -289,4 +290,22 @@ async fn an_index_whose_creation_is_not_answered_is_built_under_another_number()
         let names = case.engine.names();
         assert_eq!(names, ["svc-film-3", "svc-planet-2"], "{fault:?}");
     }
+}
+
+#[tokio::test]
+async fn an_index_is_created_at_last_however_often_the_engine_was_away_before() {
+    let engine = Arc::new(Memory::default());
+    let mut patient = options();
+    patient.max_retries = 40;
+    patient.retry_delay = patient.retry_interval;
+    let films = films("name");
+    let patient = indexer(&films, store(&triples(3, 2)), engine.clone(), patient);
+    let creations = AtomicUsize::new(0);
+    engine.set_faults(Some(Arc::new(move |_, name| match name {
+        "create" if creations.fetch_add(1, Ordering::SeqCst) < 30 => Fault::Down,
+        _ => Fault::None,
+    })));
+    let report = run(&patient).await.expect("a run");
+    assert_eq!(report.objects[0].index.as_str(), "svc-film-31");
+    assert_eq!(engine.names(), ["svc-film-31", "svc-planet-1"]);
 }

@@ -171,6 +171,27 @@ async fn an_index_is_as_old_as_the_data_were_before_they_were_read() {
 }
 
 #[tokio::test]
+async fn an_index_of_data_that_changed_meanwhile_does_not_stay_when_the_changes_are_lost() {
+    let (engine, data) = (
+        Arc::new(Memory::default()),
+        Unruly::new(&triples(3, 2), Fault::Away, 0),
+    );
+    data.set_version(Some(("x", 1)));
+    let changing = Arc::clone(&data);
+    engine.set_judge(move |_, _| {
+        changing.set_version(Some(("x", 2)));
+        None
+    });
+    let indexer = indexer(&films("name"), data.clone(), engine.clone(), options());
+    run(&indexer).await.expect("a run");
+    // As after a crash of the store.
+    engine.set_judge(|_, _| None);
+    data.set_version(Some(("x", 1)));
+    assert_eq!(built(&run(&indexer).await.expect("a run")), [true, true]);
+    assert_eq!(built(&run(&indexer).await.expect("a run")), [false, false]);
+}
+
+#[tokio::test]
 async fn an_index_that_lacks_something_stays_only_where_it_may() {
     let engine = Arc::new(Memory::default());
     let run_with = async |turtle: &str, ignore_malformed: bool| {

@@ -1,9 +1,15 @@
 //! What a gateway that has composed its subgraphs serves.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::routing::get;
 use serde_json::{Value, json};
 
 use super::process::Gateway;
-use super::subgraph::{PLANETS, Said, Subgraph, planets};
+use super::subgraph::{PLANETS, Said, Subgraph, planets, served};
 
 fn sky() -> (Subgraph, Subgraph) {
     (Subgraph::planets(), Subgraph::moons())
@@ -172,6 +178,36 @@ fn an_answer_with_errors_is_not_kept() {
     let error = &reply.json()["errors"][0];
     assert_eq!(error["message"], "WARN: lost");
     assert_eq!(error["extensions"]["code"], "DOWNSTREAM_SERVICE_ERROR");
+}
+
+#[test]
+fn many_who_ask_for_health_at_once_make_few_requests_to_subgraphs() {
+    let planets = Subgraph::planets();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counting = Arc::clone(&asked);
+    let health = get(move || async move {
+        counting.fetch_add(1, Ordering::SeqCst);
+        // Others ask meanwhile.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        r#"{"status": "OK", "id": "9500"}"#
+    });
+    let (_runtime, address) = served(Router::new().route("/health", health));
+    let health = format!("http://{address}/health");
+    // Nobody has looked yet, and nobody looks by himself.
+    let gateway = Gateway::over(
+        &[&planets.url("/graphql")],
+        &[
+            ("GRAPHQL_SERVICE_0_HEALTH", &health),
+            ("SERVICE_DWELL", "3600000"),
+        ],
+    );
+    std::thread::scope(|scope| {
+        for _ in 0..50 {
+            scope.spawn(|| assert_eq!(gateway.get("/__gtg").status, 200));
+        }
+    });
+    let asked = asked.load(Ordering::SeqCst);
+    assert!(asked <= 3, "{asked} requests");
 }
 
 #[test]

@@ -1,60 +1,97 @@
 //! The store of the data is away, hangs or is another while indexes are built.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
 use graph_store::{CallContext, GraphStore, StoreError, StoreInfo};
+use tokio::sync::watch;
 
 use super::{Sky, World, planets};
 use crate::service::Service;
 
 /// A store behind a network, which does what a test says.
-struct Unruly {
+pub(super) struct Unruly {
     store: Arc<dyn GraphStore>,
-    manner: Mutex<Manner>,
-    /// How many selections have gone wrong, up to 255.
+    manner: watch::Sender<Manner>,
+    /// How many selections have gone wrong or were held, up to 255.
     faults: AtomicU8,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Manner {
+pub(super) enum Manner {
     Right,
     Away,
+    /// It is away for a number of selections.
+    AwayFor(u8),
     /// Something else answers at the address, with 404.
     NotFound,
     /// Nobody answers.
     Silent,
+    /// It answers later, and says so.
+    Held,
 }
 
 impl Unruly {
-    fn new(manner: Manner) -> Arc<Unruly> {
+    pub(super) fn new(manner: Manner) -> Arc<Unruly> {
         Arc::new(Unruly {
             store: planets(20),
-            manner: Mutex::new(manner),
+            manner: watch::Sender::new(manner),
             faults: AtomicU8::new(0),
         })
     }
 
-    fn set(&self, manner: Manner) {
-        *self.manner.lock().unwrap() = manner;
+    pub(super) fn set(&self, manner: Manner) {
+        self.manner.send_replace(manner);
+    }
+
+    /// Returns how many selections have gone wrong or were held.
+    pub(super) fn faults(&self) -> u8 {
+        self.faults.load(Ordering::SeqCst)
+    }
+
+    /// Takes the manner of a selection.
+    fn take(&self) -> Manner {
+        let mut taken = Manner::Right;
+        self.manner.send_modify(|manner| {
+            taken = *manner;
+            match taken {
+                Manner::AwayFor(0 | 1) => *manner = Manner::Right,
+                Manner::AwayFor(number) => *manner = Manner::AwayFor(number - 1),
+                _ => {}
+            }
+        });
+        taken
     }
 
     async fn check(&self, context: &CallContext) -> Result<(), StoreError> {
-        let manner = *self.manner.lock().unwrap();
+        let manner = self.take();
         if manner != Manner::Right {
-            let faults = self.faults.load(Ordering::SeqCst);
+            let faults = self.faults();
             self.faults
                 .store(faults.saturating_add(1), Ordering::SeqCst);
         }
         match manner {
             Manner::Right => Ok(()),
-            Manner::Away => Err(StoreError::Unavailable("at http://10.0.0.1".into())),
+            Manner::Away | Manner::AwayFor(_) => {
+                Err(StoreError::Unavailable("at http://10.0.0.1".into()))
+            }
             Manner::NotFound => Err(StoreError::Failed("404 at http://10.0.0.1".into())),
             Manner::Silent => {
                 context.cancellation.cancelled().await;
                 Err(StoreError::Cancelled)
+            }
+            Manner::Held => {
+                let mut manner = self.manner.subscribe();
+                let released = async {
+                    // The sender is `self`.
+                    let _ = manner.wait_for(|manner| *manner != Manner::Held).await;
+                };
+                tokio::select! {
+                    () = context.cancellation.cancelled() => Err(StoreError::Cancelled),
+                    () = released => Ok(()),
+                }
             }
         }
     }
@@ -81,7 +118,8 @@ impl GraphStore for Unruly {
     }
 
     async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError> {
-        if *self.manner.lock().unwrap() == Manner::Silent {
+        let is_silent = *self.manner.borrow() == Manner::Silent;
+        if is_silent {
             std::future::pending::<()>().await;
         }
         self.store.probe(context).await
@@ -147,11 +185,10 @@ fn a_run_is_tried_as_often_as_is_said_and_by_one_clock() {
     assert_eq!(sky.bind("sky").status, 200);
     sky.wait("it is given up", |sky| sky.info()["state"] == "FAILED");
     assert_eq!(sky.info()["errorCode"], "DATA_UNAVAILABLE");
-    let faults = store.faults.load(Ordering::SeqCst);
-    assert_eq!(faults, 4, "once, and three times again");
+    assert_eq!(store.faults(), 4, "once, and three times again");
 }
 
-/// Whoever waits to hear whether all values fit hears at once why that is not known.
+/// Whoever waits to hear whether all values fit hears after some tries why that is not known.
 #[test]
 fn a_bind_that_waits_for_the_values_is_refused_with_what_the_store_does() {
     for (manner, status, code) in [
@@ -175,4 +212,50 @@ fn a_bind_that_waits_for_the_values_is_refused_with_what_the_store_does() {
         assert_eq!(sky.bind("sky").status, 200);
         sky.wait("the index answers", |sky| sky.total() == 20);
     }
+}
+
+#[test]
+fn a_bind_goes_on_with_its_check_after_a_few_faults_of_the_store() {
+    let mut world = World::embedded();
+    world.settings.search.ignore_malformed = false;
+    let store = Unruly::new(Manner::AwayFor(2));
+    let sky = serve(&world, store.clone());
+    let bound = sky.bind("sky");
+    assert_eq!(bound.status, 200, "{}", bound.text());
+    assert_eq!(store.faults(), 2);
+    sky.wait("the index answers", |sky| sky.total() == 20);
+}
+
+#[test]
+fn a_start_goes_on_with_its_check_while_the_store_is_away_and_health_says_so() {
+    let mut world = World::embedded();
+    world.settings.search.ignore_malformed = false;
+    let store = Unruly::new(Manner::Away);
+    let sky = world.serve_parts(world.parts(store.clone()));
+    let message = sky.check("2100")["message"].to_string();
+    let said = "cannot be bound yet (DATA_UNAVAILABLE), and is tried again";
+    assert!(message.contains(said), "{message}");
+    sky.wait("it is tried more often than for a bind", |_| {
+        store.faults() > 5
+    });
+    store.set(Manner::Right);
+    sky.wait("the index answers", |sky| sky.total() == 20);
+    assert_eq!(sky.check("2100")["status"], "OK");
+}
+
+#[test]
+fn a_start_whose_check_is_given_up_is_said_to_be_tried_no_more() {
+    let mut world = World::embedded();
+    world.settings.search.ignore_malformed = false;
+    world.settings.search.retry.max_retries = 3;
+    let store = Unruly::new(Manner::Away);
+    let sky = world.serve_parts(world.parts(store.clone()));
+    sky.wait("it is given up", |sky| {
+        let message = sky.check("2100")["message"].to_string();
+        message.contains("cannot be bound (DATA_UNAVAILABLE), and is not tried again")
+    });
+    assert_eq!(store.faults(), 4, "once, and three times again");
+    store.set(Manner::Right);
+    assert_eq!(sky.bind("sky").status, 200);
+    sky.wait("the index answers", |sky| sky.total() == 20);
 }

@@ -1,11 +1,14 @@
 //! The search engine is away: at the start, and while the service runs.
 
+use std::sync::Arc;
+
 use servers::config::Positive;
 use servers::search::Engines;
 
-use super::fake_cluster::{FakeCluster, Manner};
+use super::data_away::{Manner, Unruly};
+use super::fake_cluster::{self, FakeCluster};
 use super::stoppable::Stoppable;
-use super::{World, embedded, planets};
+use super::{Sky, World, embedded, planets};
 
 #[test]
 fn an_engine_that_comes_late_is_waited_for() {
@@ -120,7 +123,7 @@ fn nobody_at_the_port_is_an_engine_that_is_away() {
 fn an_engine_that_hangs_at_the_start_is_waited_for_as_one_that_cannot_be_reached() {
     let mut world = World::embedded();
     let cluster = FakeCluster::start();
-    cluster.change(|state| state.manner = Manner::Silent);
+    cluster.change(|state| state.manner = fake_cluster::Manner::Silent);
     world.settings.search.host = cluster.address.parse().unwrap();
     world.settings.search.health_check_timeout = Positive(200);
     // The start does not end in an error.
@@ -143,7 +146,7 @@ fn an_engine_that_hangs_at_the_start_is_waited_for_as_one_that_cannot_be_reached
 fn something_else_at_the_address_at_the_start_is_waited_for_too() {
     let mut world = World::embedded();
     let cluster = FakeCluster::start();
-    cluster.change(|state| state.manner = Manner::NotFound);
+    cluster.change(|state| state.manner = fake_cluster::Manner::NotFound);
     world.settings.search.host = cluster.address.parse().unwrap();
     let sky = world.serve();
     let answer = sky.bind("sky");
@@ -177,4 +180,79 @@ fn while_a_schema_is_not_bound_yet_health_says_that_it_is_tried_again() {
     });
     engine.stop_info(false);
     sky.wait("the schema is bound", |sky| sky.total() == 20);
+}
+
+#[test]
+fn a_start_that_was_tried_as_often_as_is_said_is_said_to_be_tried_no_more() {
+    let mut world = World::embedded();
+    world.settings.search.retry.max_retries = 2;
+    let engine = Stoppable::new(embedded());
+    engine.stop_info(true);
+    let sky = world.serve_parts(world.parts_over(planets(20), Engines::of(engine.clone())));
+    sky.wait("it is given up", |sky| {
+        let message = sky.check("2100")["message"].to_string();
+        message.contains("cannot be bound (ENGINE_UNAVAILABLE), and is not tried again")
+    });
+    engine.stop_info(false);
+    assert_eq!(sky.bind("sky").status, 200);
+    sky.wait("the schema is bound", |sky| sky.total() == 20);
+    assert_eq!(sky.check("2100")["status"], "OK");
+}
+
+/// Serves without a schema, since the engine is away, and holds the check of the values once it is back.
+fn held_start(world: &mut World) -> (Sky, Arc<Unruly>) {
+    world.settings.search.ignore_malformed = false;
+    let (engine, store) = (Stoppable::new(embedded()), Unruly::new(Manner::Held));
+    engine.stop_info(true);
+    let engines = Engines::of(engine.clone());
+    let sky = world.serve_parts(world.parts_over(store.clone(), engines));
+    let other = world.soml("title: {}, more: {}");
+    sky.store("sea", &other.replace("/soml/sky", "/soml/sea"));
+    engine.stop_info(false);
+    sky.wait("the start checks values", |_| store.faults() == 1);
+    (sky, store)
+}
+
+fn wait_for_the_start_to_wait(sky: &Sky, store: &Unruly) {
+    sky.wait("the bind checks values in place of the start", |sky| {
+        let message = sky.check("2100")["message"].to_string();
+        store.faults() == 2 && message.contains("(BINDING_SUPERSEDED), and is tried again")
+    });
+}
+
+#[test]
+fn a_start_that_is_tried_again_does_not_come_before_what_a_user_binds() {
+    let mut world = World::embedded();
+    let (sky, store) = held_start(&mut world);
+    let bound = std::thread::scope(|scope| {
+        let binding = scope.spawn(|| sky.bind("sea"));
+        wait_for_the_start_to_wait(&sky, &store);
+        store.set(Manner::Right);
+        binding.join().unwrap()
+    });
+    assert_eq!(bound.status, 200, "{}", bound.text());
+    sky.wait("the index is ready", |sky| sky.info()["state"] == "READY");
+    assert_eq!(
+        (&sky.info()["schema"], sky.total()),
+        (&"sea".into(), 20.into())
+    );
+}
+
+#[test]
+fn a_start_goes_on_when_what_a_user_binds_comes_to_nothing() {
+    let mut world = World::embedded();
+    let (sky, store) = held_start(&mut world);
+    let refused = std::thread::scope(|scope| {
+        let binding = scope.spawn(|| sky.bind("sea"));
+        wait_for_the_start_to_wait(&sky, &store);
+        assert_eq!(sky.unbind("sea").status, 204);
+        binding.join().unwrap()
+    });
+    assert_eq!(
+        (refused.status, refused.code().as_str()),
+        (409, "BINDING_SUPERSEDED")
+    );
+    store.set(Manner::Right);
+    sky.wait("the index answers", |sky| sky.total() == 20);
+    assert_eq!(sky.info()["schema"], "sky");
 }

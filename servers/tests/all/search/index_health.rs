@@ -1,6 +1,7 @@
 //! What is wrong with single indexes is looked up each time, and said with the severity that is set.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use graph_store::CallContext;
 use search_index::engine::{Binding, Engine, PhysicalName, Rejected, Switch};
@@ -11,7 +12,7 @@ use servers::search::{Engines, Storage};
 use tempfile::TempDir;
 
 use super::fake_cluster::{FakeCluster, FakeIndex, Manner};
-use super::stoppable::Stoppable;
+use super::stoppable::{Health, Stoppable};
 use super::{Sky, World, add_planet, block_on, embedded, image, on_both_engines, planets};
 use crate::service::Service;
 
@@ -161,6 +162,55 @@ fn an_index_that_is_older_than_the_data_is_said_until_it_is_bound_again() {
     sky.wait("it was built anew", |sky| sky.total() == 2);
     assert_eq!(sky.check("2200")["status"], "OK");
     assert_eq!(sky.info()["indexes"][0]["sequence"], 1);
+}
+
+#[test]
+fn indexes_of_a_schema_that_was_bound_during_the_look_are_not_said_to_be_ready() {
+    let mut world = World::embedded();
+    world.settings.search.health_check_timeout = servers::config::Positive(120_000);
+    world.settings.health_cache = Duration::from_secs(3_600);
+    let engine = Stoppable::new(embedded());
+    let sky = world.serve_parts(world.parts_over(planets(3), Engines::of(engine.clone())));
+    sky.store("sky", &world.soml("title: {}, mass: {range: int}"));
+    engine.set_health(Health::Held);
+    std::thread::scope(|scope| {
+        let looking = scope.spawn(|| sky.check("2200"));
+        while engine.held() == 0 {
+            std::thread::yield_now();
+        }
+        assert_eq!(sky.bind("sky").status, 200);
+        sky.wait("the other schema is bound", |sky| {
+            let sdl = sky.service.get("/schema.graphql").text();
+            sdl.contains("mass")
+        });
+        engine.set_health(Health::Answered);
+        let check = looking.join().unwrap();
+        assert_eq!(check["status"], "WARNING", "{check}");
+        let message = check["message"].as_str().unwrap();
+        assert!(message.contains("not been looked at yet"), "{check}");
+    });
+    // What was found out before is not kept.
+    sky.wait("they are looked at", |sky| {
+        sky.check("2200")["status"] == "OK"
+    });
+}
+
+#[test]
+fn an_engine_that_does_not_count_in_time_still_answers() {
+    let mut world = World::embedded();
+    world.settings.search.health_check_timeout = servers::config::Positive(500);
+    let engine = Stoppable::new(embedded());
+    let sky = world.serve_parts(world.parts_over(planets(3), Engines::of(engine.clone())));
+    engine.hold_counts(true);
+    // On a busy machine other answers may be late as well.
+    sky.wait("only the count is late", |sky| {
+        problems(sky) == ["NOT_COUNTED"]
+    });
+    sky.wait("the engine answers", |sky| {
+        sky.check("2100")["status"] == "OK" && sky.check("2200")["status"] == "WARNING"
+    });
+    engine.hold_counts(false);
+    sky.wait("all is counted", |sky| problems(sky).is_empty());
 }
 
 #[test]

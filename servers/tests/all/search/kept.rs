@@ -272,3 +272,16 @@ fn a_folder_that_a_later_version_has_written_to_is_refused_by_its_code() {
         "{said}"
     );
 }
+
+#[test]
+fn a_second_search_service_is_refused_where_one_keeps_what_is_bound() {
+    let folder = TempDir::new().unwrap();
+    let elsewhere = ["--set", "indexer.host=http://127.0.0.1:9"];
+    let service = Alone::start(folder.path(), &elsewhere);
+    let refused = output(&mut Alone::command(folder.path(), &elsewhere), b"");
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(3), "{said}");
+    assert!(said.contains("error[DATA_IN_USE]"), "{said}");
+    drop(service);
+    assert_eq!(Alone::start(folder.path(), &elsewhere).schema(), None);
+}

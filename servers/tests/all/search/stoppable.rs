@@ -21,7 +21,10 @@ pub(super) struct Stoppable {
     is_stopped: AtomicBool,
     hides_info: AtomicBool,
     holds_bulks: AtomicBool,
+    holds_counts: AtomicBool,
     health: Mutex<Health>,
+    /// How many health checks were held.
+    held: AtomicUsize,
     /// How many documents are still refused, and which.
     refuses: Mutex<(usize, Box<Refuses>)>,
     refused: AtomicUsize,
@@ -41,6 +44,8 @@ pub(super) enum Health {
     Failed,
     /// The engine never answers.
     Silent,
+    /// The engine answers once it is told something else.
+    Held,
 }
 
 /// Refuses a document of a bulk, by its position and source.
@@ -53,7 +58,9 @@ impl Stoppable {
             is_stopped: AtomicBool::new(false),
             hides_info: AtomicBool::new(false),
             holds_bulks: AtomicBool::new(false),
+            holds_counts: AtomicBool::new(false),
             health: Mutex::new(Health::Answered),
+            held: AtomicUsize::new(0),
             refuses: Mutex::new((0, Box::new(|_, _| None))),
             refused: AtomicUsize::new(0),
             loses: AtomicUsize::new(0),
@@ -75,6 +82,20 @@ impl Stoppable {
     /// Takes no documents from now on, or does again.
     pub(super) fn hold_bulks(&self, holds: bool) {
         self.holds_bulks.store(holds, Ordering::SeqCst);
+    }
+
+    /// Counts nothing from now on, and does not say so, or counts again.
+    pub(super) fn hold_counts(&self, holds: bool) {
+        self.holds_counts.store(holds, Ordering::SeqCst);
+    }
+
+    /// Returns how many health checks were held.
+    pub(super) fn held(&self) -> usize {
+        self.held.load(Ordering::SeqCst)
+    }
+
+    fn said_of_health(&self) -> Health {
+        *self.health.lock().unwrap()
     }
 
     /// Decides what becomes of health checks from now on.
@@ -161,9 +182,14 @@ impl SearchEngine for Stoppable {
         context: &CallContext,
     ) -> Result<EngineHealth, EngineError> {
         self.check()?;
-        let health = *self.health.lock().unwrap();
-        match health {
-            Health::Answered => self.engine.health(of, context).await,
+        if self.said_of_health() == Health::Held {
+            self.held.fetch_add(1, Ordering::SeqCst);
+        }
+        while self.said_of_health() == Health::Held {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        match self.said_of_health() {
+            Health::Answered | Health::Held => self.engine.health(of, context).await,
             Health::Failed => Err(EngineError::Failed("as a test says".into())),
             Health::Silent => std::future::pending().await,
         }
@@ -263,6 +289,9 @@ impl SearchEngine for Stoppable {
     }
 
     async fn count(&self, name: &PhysicalName, context: &CallContext) -> Result<u64, EngineError> {
+        while self.holds_counts.load(Ordering::SeqCst) {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
         self.check()?;
         self.engine.count(name, context).await
     }
