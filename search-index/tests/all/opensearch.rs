@@ -311,7 +311,7 @@ fn aggregations_and_scores_are_those_of_the_rules() {
     assert_eq!(keys(&all["t"]), ["Alderaan", "Tatooine", "none"]);
     assert_eq!(
         all["k"]["k"]["buckets"],
-        json!([{"key": "Luke", "doc_count": 2}])
+        json!([{"key": "Luke", "doc_count": 2, "$roots": {"doc_count": 2}}])
     );
     let masses: Vec<_> = keys(&all["m"])
         .iter()

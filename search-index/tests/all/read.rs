@@ -214,6 +214,7 @@ fn literals_where_objects_belong_are_counted_also_for_an_abstract_range() {
     assert_eq!(
         malformed,
         [
+            ("http://e/p2", "planets.mass", "\"heavy\"", Reason::IllTyped),
             ("http://e/f1", "planets", "\"nowhere\"", Reason::IllTyped),
             ("http://e/f1", "sequel", "\"later\"", Reason::IllTyped),
         ]

@@ -456,7 +456,8 @@ fn aggregations_use_whole_values() {
         json!({
             "t": {"terms": {"field": "title.keyword", "size": 3, "min_doc_count": 1, "order": {"_key": "asc"}, "missing": "none"}},
             "k": {"nested": {"path": "people.pets"}, "aggs": {
-                "k": {"terms": {"field": "people.pets.kind.keyword", "size": 10, "min_doc_count": 1, "order": {"_count": "desc"}}},
+                "k": {"terms": {"field": "people.pets.kind.keyword", "size": 10, "min_doc_count": 1, "order": {"$roots": "desc"}},
+                    "aggs": {"$roots": {"reverse_nested": {}}}},
             }},
         })
     );

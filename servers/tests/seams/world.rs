@@ -178,7 +178,11 @@ impl World {
         let mut command = Command::new(env!("CARGO_BIN_EXE_search-service"));
         self.data(&mut command);
         // Instances of one name share their indexes, and worlds do not.
-        set(&mut command, "application.name", &format!("search-{}", self.suffix));
+        set(
+            &mut command,
+            "application.name",
+            &format!("search-{}", self.suffix),
+        );
         set(&mut command, "graphdql.federation.enabled", "true");
         let keys = format!("{}/.well-known/jwks.json", self.objects.base());
         set(&mut command, "security.jwks.url", &keys);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
-use servers::schema_store::{Binding, InMemorySchemaStore, SchemaStore};
+use servers::schema_store::{Binding, InMemorySchemaStore};
 use servers::search::{Engines, SearchParts, Storage};
 use tempfile::TempDir;
 

@@ -3,8 +3,8 @@
 mod binding;
 mod callers;
 mod command;
-mod demo;
 mod data_away;
+mod demo;
 mod engine_away;
 mod fake_cluster;
 mod federation;
