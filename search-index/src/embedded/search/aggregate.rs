@@ -228,12 +228,16 @@ impl<'a> Aggregator<'a> {
     ) -> Result<()> {
         let mut own: HashMap<u64, Counting> = HashMap::new();
         let (mut scratch, mut without) = (Vec::new(), Counting::default());
+        // Where others of the segment have that value, its objects are not counted twice.
+        let stand_in = missing.map(|key| values.raw(key)).transpose()?.flatten();
         for doc in documents {
             self.watch.step()?;
             values.read(*doc, &mut scratch);
             let root = root_of(*doc);
-            if scratch.is_empty() {
-                without.add(root);
+            match stand_in {
+                Some(raw) if scratch.is_empty() => scratch.push(raw),
+                None if scratch.is_empty() => without.add(root),
+                _ => {}
             }
             for raw in &scratch {
                 own.entry(*raw).or_default().add(root);

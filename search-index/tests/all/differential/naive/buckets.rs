@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use search_index::dsl::{Aggregation, AggregationKind, BucketOrder, TermsAggregation};
+use search_index::dsl::{Aggregation, AggregationKind, BucketOrder, Counted, TermsAggregation};
 use search_index::engine::{AggregationAnswer, AggregationContent, Bucket};
 
 use super::fields::Fields;
@@ -67,11 +67,20 @@ impl Whole<'_> {
                 add(&mut buckets, key, Some(node));
             }
         }
-        buckets.retain(|(_, nodes)| nodes.len() as u64 >= terms.min_doc_count);
-        buckets.sort_by(|(a, of_a), (b, of_b)| {
+        let counted = buckets.into_iter().map(|(key, nodes)| {
+            let count = match terms.counts {
+                Counted::Documents => nodes.len() as u64,
+                Counted::Roots => self.roots(&nodes),
+            };
+            (key, nodes, count)
+        });
+        let mut buckets: Vec<_> = counted
+            .filter(|(.., count)| *count >= terms.min_doc_count)
+            .collect();
+        buckets.sort_by(|(a, _, of_a), (b, _, of_b)| {
             let by_count = match terms.order {
-                BucketOrder::CountDescending => of_b.len().cmp(&of_a.len()),
-                BucketOrder::CountAscending => of_a.len().cmp(&of_b.len()),
+                BucketOrder::CountDescending => of_b.cmp(of_a),
+                BucketOrder::CountAscending => of_a.cmp(of_b),
                 BucketOrder::KeyAscending | BucketOrder::KeyDescending => Ordering::Equal,
             };
             let by_key = match terms.order {
@@ -82,16 +91,29 @@ impl Whole<'_> {
         });
         let size = usize::try_from(terms.size).expect("a size");
         let rest = buckets.split_off(size.min(buckets.len()));
-        let bucket = |(key, nodes): (Cell, Vec<&Node>)| Bucket {
+        let bucket = |(key, nodes, count): (Cell, Vec<&Node>, u64)| Bucket {
             key: key.value(),
-            count: nodes.len() as u64,
+            count,
             aggregations: self.aggregate(inner, &nodes),
         };
         AggregationContent::Buckets {
             buckets: buckets.into_iter().map(bucket).collect(),
-            other: rest.iter().map(|(_, nodes)| nodes.len() as u64).sum(),
+            other: rest.iter().map(|(_, nodes, _)| nodes.len() as u64).sum(),
             error: 0,
         }
+    }
+
+    /// Returns how many documents nodes are part of.
+    fn roots(self, nodes: &[&Node]) -> u64 {
+        let mut roots = 0;
+        for root in self.nodes {
+            let mut has_some = false;
+            root.for_each(&mut |inner| {
+                has_some |= nodes.iter().any(|node| std::ptr::eq(*node, inner))
+            });
+            roots += u64::from(has_some);
+        }
+        roots
     }
 
     /// Returns the keys of the buckets that a document is in.
