@@ -239,7 +239,8 @@ impl<'a> Aggregator<'a> {
                 own.entry(*raw).or_default().add(root);
             }
         }
-        self.watch.hold(own.len() * VALUE_MEMORY)?;
+        let memory = own.len() * VALUE_MEMORY;
+        self.watch.hold(memory)?;
         if let Some(missing) = missing.filter(|_| without.count.documents > 0) {
             counts
                 .entry(missing.clone())
@@ -247,7 +248,9 @@ impl<'a> Aggregator<'a> {
                 .add(without.count);
         }
         let own = own.into_iter().map(|(raw, found)| (raw, found.count));
-        self.merge(values, own.collect(), counts)
+        self.merge(values, own.collect(), counts)?;
+        self.watch.reuse(memory);
+        Ok(())
     }
 
     /// Adds the counts of a segment to those of all.
@@ -292,9 +295,12 @@ impl<'a> Aggregator<'a> {
                 own.extend(scratch.iter().copied());
             }
         }
-        self.watch.hold(own.len() * VALUE_MEMORY / 2)?;
+        let memory = own.len() * VALUE_MEMORY / 2;
+        self.watch.hold(memory)?;
         let own = own.into_iter().map(|raw| (raw, Count::default()));
-        self.merge(values, own.collect(), counts)
+        self.merge(values, own.collect(), counts)?;
+        self.watch.reuse(memory);
+        Ok(())
     }
 
     /// Returns the documents of each bucket.
