@@ -137,8 +137,8 @@ impl<'a> Aggregator<'a> {
             let (level, parents) = (segment.level(level)?, segment.level(above)?);
             let mut own = Vec::new();
             for doc in documents {
-                self.watch.step()?;
                 let start = parents.before(*doc).map_or(0, |before| before + 1);
+                self.watch.steps(1 + (*doc - start) as usize / 16)?;
                 own.extend((start..*doc).filter(|child| level.contains(*child)));
             }
             self.watch.hold(size_of_val(own.as_slice()))?;
