@@ -96,8 +96,8 @@ pub fn error_of_request(error: &StoreError) -> Option<GraphqlError> {
     })
 }
 
-/// Terms of a result that are worked on in a slot of medium weight, about 30 milliseconds.
-const MEDIUM_TERMS: usize = 1 << 15;
+/// Terms of a result that are worked on in a slot of medium weight, about 30 milliseconds; more take a long one.
+pub const MEDIUM_TERMS: usize = 1 << 15;
 
 /// Runs what a request does between its calls to a store in slots.
 #[derive(Debug)]

@@ -55,7 +55,11 @@ struct WrittenEntry {
     fingerprint: String,
     aliases: BTreeSet<String>,
     /// Absent in catalogs of earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::engine::lenient",
+        skip_serializing_if = "Option::is_none"
+    )]
     built: Option<Built>,
 }
 
@@ -261,4 +265,32 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         File::open(folder)?.sync_all()?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_note_in_another_form_is_none_and_the_index_stays() {
+        let read = |built: serde_json::Value| {
+            let entry = json!({
+                "name": "svc-planet-1", "folder": 1, "application": "svc", "schema": "/soml/sky",
+                "object": "Planet", "fingerprint": "f", "aliases": ["svc-planet"], "built": built,
+            });
+            serde_json::from_value::<WrittenEntry>(entry)
+                .expect("an entry")
+                .built
+        };
+        let built = Built {
+            documents: 7,
+            ..Built::default()
+        };
+        assert_eq!(read(json!(built)), Some(built));
+        for other in [json!(null), json!("yes"), json!({"documents": "many"})] {
+            assert_eq!(read(other.clone()), None, "{other}");
+        }
+    }
 }

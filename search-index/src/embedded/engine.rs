@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use std::thread::available_parallelism;
 
 use async_trait::async_trait;
+use graph_store::requests::MEDIUM_TERMS;
 use graph_store::{CallContext, Meter, StoreError, private_files};
 
 use super::catalog::{self, Catalog, folder};
@@ -174,7 +175,8 @@ impl EmbeddedEngine {
         let own = context.clone();
         let run = move || Attempt::new(steps, own, held, &*work);
         match (&context.long_work, steps) {
-            // Costs as places for long work take them: terms that are sorted.
+            // Costs as places for long work take them: terms that are sorted. As many as that take about as long as
+            // `MEDIUM_STEPS`.
             (Some(_), Some(_)) => context.run_long(MEDIUM_TERMS, run).await,
             (Some(_), None) => context.run_long(usize::MAX, run).await,
             (None, Some(_)) => self.searching.run(run).await,
@@ -182,9 +184,6 @@ impl EmbeddedEngine {
         }
     }
 }
-
-/// What is sorted in about the time of [`MEDIUM_STEPS`].
-const MEDIUM_TERMS: usize = 1 << 15;
 
 /// What became of work that may take a number of steps.
 enum Attempt<T> {
@@ -435,8 +434,12 @@ fn cost(snapshot: &Snapshot, search: &Search) -> u64 {
         .aggregations
         .iter()
         .for_each(|aggregation| aggregation.for_each(&mut add));
-    // A hit is read from compressed blocks.
-    let hits = search.size.min(snapshot.roots).saturating_mul(32);
+    let window = match search.size {
+        0 => 0,
+        size => search.from.saturating_add(size),
+    };
+    let hit = search::HIT_STEPS as u64 + search.sort.len() as u64;
+    let hits = window.min(snapshot.roots).saturating_mul(hit);
     let work = snapshot
         .size()
         .saturating_add(CLAUSE_COST)

@@ -117,7 +117,7 @@ impl From<&DataVersion> for BuiltFrom {
 }
 
 /// Reads what may have been written by anybody: a note in another form is none, and the rest counts.
-fn lenient<'de, T: for<'a> Deserialize<'a>, D: Deserializer<'de>>(
+pub(crate) fn lenient<'de, T: for<'a> Deserialize<'a>, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<T>, D::Error> {
     let value = serde_json::Value::deserialize(from)?;

@@ -11,6 +11,8 @@ mod traits;
 
 pub use answer::{AggregationAnswer, AggregationContent, Answer, Bucket, Hit, Total};
 pub use error::EngineError;
+#[cfg(feature = "embedded")]
+pub(crate) use index::lenient;
 pub use index::{
     Age, Binding, Built, BuiltFrom, IndexCondition, IndexState, Mark, PhysicalName, Rejected,
     Switch,

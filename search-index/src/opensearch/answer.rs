@@ -272,7 +272,7 @@ fn bucket_key(kind: Kind, key: Json) -> Option<crate::dsl::Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dsl::{Missing, Sort, Value};
+    use crate::dsl::{Missing, Sort, SortMode, Value};
     use crate::mapping::{Indexes, MappingOptions};
 
     const SCHEMA: &str = "
@@ -348,6 +348,34 @@ objects:
             Value::Integer(1),
         ];
         assert_eq!(answer.hits[1].sort, there.map(Some));
+    }
+
+    #[test]
+    fn only_sums_of_small_integers_are_sorted_as_longs() {
+        let sum = |field: &str| {
+            let mut sort = Sort::field(field);
+            if let Sort::Field(by) = &mut sort {
+                by.mode = Some(SortMode::Sum);
+            }
+            sort
+        };
+        let body = |sort| -> Json {
+            let search = Search {
+                sort,
+                ..Search::default()
+            };
+            let body = Form::new(&definition(), &search).body(&search);
+            serde_json::from_slice(&body).expect("JSON")
+        };
+        assert_eq!(body(Vec::new()).get("sort"), None);
+        let sorted = body(vec![sum("small"), sum("heat"), Sort::field("small")]);
+        let keys = &sorted["sort"];
+        assert_eq!(keys[0]["small"]["numeric_type"], "long");
+        for (at, field) in [(1, "heat"), (2, "small")] {
+            let key = &keys[at][field];
+            assert!(key.is_object(), "{keys}");
+            assert_eq!(key.get("numeric_type"), None, "{keys}");
+        }
     }
 
     #[test]

@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::executor::block_on;
-use search_index::dsl::{Bool, Fuzziness, Match, Query, Search};
+use search_index::dsl::{
+    Aggregation, AggregationKind, Bool, BucketOrder, Counted, Exists, FieldSort, Fuzziness, Match,
+    Missing, Prefix, Query, Search, Sort, TermsAggregation,
+};
 use search_index::embedded::EmbeddedEngine;
 use search_index::engine::{Answer, Engine, EngineError};
 use search_index::graph_store::{CallContext, LongWork, ResultMemory, StoreError};
@@ -19,11 +22,22 @@ const THING: &str = "
   Thing: {search: yes, props: {tag: {}, text: {}}}
 ";
 
+const TEAM: &str = "
+  Team:
+    search: yes
+    props: {people: {range: Person, max: inf, search: {type: {nestingLevel: 1}}}}
+  Person: {search: yes, props: {height: {range: double}}}
+";
+
 /// How long a test waits for what must happen, on a busy machine too.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// More things than are looked at where a search is asked for, and many words that are alike.
 async fn things() -> Fixture {
+    things_of(2_500).await
+}
+
+async fn things_of(count: usize) -> Fixture {
     let engine: Engine = Arc::new(EmbeddedEngine::in_memory().expect("threads"));
     let things = Fixture::empty(engine, THING).await;
     let words = |at: usize| {
@@ -31,7 +45,7 @@ async fn things() -> Fixture {
             .map(|n| format!("w{n:05}"))
             .collect::<Vec<_>>()
     };
-    let data: Vec<_> = (0..2_500)
+    let data: Vec<_> = (0..count)
         .map(|at| json!({"id": at, "tag": format!("t{at}"), "text": words(at).join(" ")}))
         .collect();
     things.write(&json!(data)).await;
@@ -187,19 +201,120 @@ impl LongWork for Places {
 #[test]
 fn a_search_that_turns_out_long_begins_again_where_long_ones_run() {
     let things = block_on(things());
-    let places = |search_for: &Search| {
-        let places = Arc::new(Places::default());
-        let context = CallContext::new().with_long_work(Arc::clone(&places) as Arc<dyn LongWork>);
-        let answer = block_on(search(&things, search_for, &context));
-        assert!(!answer.expect("an answer").hits.is_empty());
-        let places = places.0.lock().expect("nobody panicked").clone();
-        places
-    };
-    let short = places(&one_term(7));
+    let short = places(&things, &one_term(7));
     assert_eq!(short.len(), 1);
-    assert_eq!(places(&long()), [short[0], usize::MAX]);
+    assert_eq!(places(&things, &long()), [short[0], usize::MAX]);
     // What stands for very many terms does not begin among short ones at all.
-    assert_eq!(places(&long_of(200)), [usize::MAX]);
+    assert_eq!(places(&things, &long_of(200)), [usize::MAX]);
+}
+
+#[test]
+fn many_clauses_about_any_value_turn_out_long() {
+    let things = block_on(things());
+    let exists = |count: usize| {
+        let exists = Query::Exists(Exists {
+            field: "tag".to_owned(),
+            boost: None,
+        });
+        Search {
+            query: Some(Query::Bool(Bool {
+                must: vec![Query::Match(Match::new("tag", "t7"))],
+                filter: vec![exists; count],
+                ..Bool::default()
+            })),
+            ..Search::default()
+        }
+    };
+    assert_eq!(places(&things, &exists(10)).len(), 1);
+    assert_long(&places(&things, &exists(1_500)));
+}
+
+#[test]
+fn many_hits_with_many_sort_keys_turn_out_long() {
+    let things = block_on(things());
+    let sorted = |size, keys| Search {
+        size,
+        sort: vec![Sort::field("tag.keyword"); keys],
+        ..Search::default()
+    };
+    assert_eq!(places(&things, &sorted(10, 20)).len(), 1);
+    assert_long(&places(&things, &sorted(2_400, 20)));
+}
+
+#[test]
+fn a_page_far_behind_costs_what_is_before_it() {
+    let things = block_on(things_of(100));
+    let page = |from| Search {
+        from,
+        ..Search::default()
+    };
+    assert!(places(&things, &page(0)).is_empty());
+    assert_eq!(places(&things, &page(90)).len(), 1);
+}
+
+#[test]
+fn sort_keys_and_facets_of_many_embedded_objects_turn_out_long() {
+    let engine: Engine = Arc::new(EmbeddedEngine::in_memory().expect("threads"));
+    let teams = block_on(async {
+        let teams = Fixture::empty(engine, TEAM).await;
+        let person = |at: usize| json!({"id": format!("p{at}"), "height": "1.5"});
+        let data: Vec<_> = (0..20)
+            .map(|at| {
+                let people: Vec<_> = (at * 500..at * 500 + 500).map(person).collect();
+                json!({"id": at, "people": people})
+            })
+            .collect();
+        teams.write(&json!(data)).await;
+        teams
+    });
+    let sorted = |keys| Search {
+        sort: vec![
+            Sort::Field(FieldSort {
+                field: "people.height".to_owned(),
+                descending: false,
+                mode: None,
+                missing: Missing::Last,
+                nested: Some("people".to_owned()),
+            });
+            keys
+        ],
+        ..Search::default()
+    };
+    assert_eq!(places(&teams, &sorted(1)).len(), 1);
+    assert_long(&places(&teams, &sorted(400)));
+    let facets = |count: usize| {
+        let facet = |at: usize| Aggregation {
+            name: format!("people {at}"),
+            kind: AggregationKind::Nested {
+                path: "people".to_owned(),
+            },
+            aggregations: Vec::new(),
+        };
+        Search {
+            aggregations: (0..count).map(facet).collect(),
+            ..Search::default()
+        }
+    };
+    assert_eq!(places(&teams, &facets(1)).len(), 1);
+    assert_long(&places(&teams, &facets(400)));
+}
+
+/// Checks that a search began among short ones, and again among long ones.
+fn assert_long(places: &[usize]) {
+    assert!(
+        matches!(places, [short, usize::MAX] if *short < usize::MAX),
+        "{places:?}"
+    );
+}
+
+/// Returns where a search runs, by how long it is said to be; nowhere if it ends at once.
+fn places(things: &Fixture, search_for: &Search) -> Vec<usize> {
+    let places = Arc::new(Places::default());
+    let context = CallContext::new().with_long_work(Arc::clone(&places) as Arc<dyn LongWork>);
+    let answer = block_on(search(things, search_for, &context));
+    assert!(!answer.expect("an answer").hits.is_empty());
+    let places = places.0.lock().expect("nobody panicked").clone();
+    places
 }
 
 /// A small memory.
@@ -239,6 +354,44 @@ fn memory_of_similar_terms_is_counted_and_used_again() {
         let answer = block_on(search(&things, &fuzzy(max_expansions), &context));
         match answer {
             Ok(_) => assert!(fits),
+            Err(EngineError::Call(StoreError::OutOfMemory)) => assert!(!fits),
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+}
+
+#[test]
+fn memory_of_the_values_of_a_segment_is_used_again() {
+    let things = block_on(things());
+    let tags = |at: usize| Aggregation {
+        name: format!("tags {at}"),
+        kind: AggregationKind::Terms(TermsAggregation {
+            field: "tag.keyword".to_owned(),
+            size: 5,
+            min_doc_count: 1,
+            order: BucketOrder::CountDescending,
+            missing: None,
+            counts: Counted::Documents,
+        }),
+        aggregations: Vec::new(),
+    };
+    // Each facet counts 111 values, of about 7 KB for the segment and as much for the index.
+    let facets = |count: usize| Search {
+        size: 0,
+        query: Some(Query::Prefix(Prefix {
+            field: "tag.keyword".to_owned(),
+            value: "t24".to_owned(),
+            case_insensitive: false,
+            boost: None,
+        })),
+        aggregations: (0..count).map(tags).collect(),
+        ..Search::default()
+    };
+    for (count, fits) in [(4, true), (8, false)] {
+        let context = CallContext::new().with_memory(Arc::new(Small::default()));
+        let answer = block_on(search(&things, &facets(count), &context));
+        match answer {
+            Ok(answer) => assert!(fits && answer.aggregations.len() == count),
             Err(EngineError::Call(StoreError::OutOfMemory)) => assert!(!fits),
             Err(error) => panic!("{error:?}"),
         }

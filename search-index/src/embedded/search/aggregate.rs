@@ -137,8 +137,8 @@ impl<'a> Aggregator<'a> {
             let (level, parents) = (segment.level(level)?, segment.level(above)?);
             let mut own = Vec::new();
             for doc in documents {
-                self.watch.step()?;
                 let start = parents.before(*doc).map_or(0, |before| before + 1);
+                self.watch.steps(1 + (*doc - start) as usize / 16)?;
                 own.extend((start..*doc).filter(|child| level.contains(*child)));
             }
             self.watch.hold(size_of_val(own.as_slice()))?;
@@ -243,7 +243,8 @@ impl<'a> Aggregator<'a> {
                 own.entry(*raw).or_default().add(root);
             }
         }
-        self.watch.hold(own.len() * VALUE_MEMORY)?;
+        let memory = own.len() * VALUE_MEMORY;
+        self.watch.hold(memory)?;
         if let Some(missing) = missing.filter(|_| without.count.documents > 0) {
             counts
                 .entry(missing.clone())
@@ -251,7 +252,9 @@ impl<'a> Aggregator<'a> {
                 .add(without.count);
         }
         let own = own.into_iter().map(|(raw, found)| (raw, found.count));
-        self.merge(values, own.collect(), counts)
+        self.merge(values, own.collect(), counts)?;
+        self.watch.reuse(memory);
+        Ok(())
     }
 
     /// Adds the counts of a segment to those of all.
@@ -296,9 +299,12 @@ impl<'a> Aggregator<'a> {
                 own.extend(scratch.iter().copied());
             }
         }
-        self.watch.hold(own.len() * VALUE_MEMORY / 2)?;
+        let memory = own.len() * VALUE_MEMORY / 2;
+        self.watch.hold(memory)?;
         let own = own.into_iter().map(|raw| (raw, Count::default()));
-        self.merge(values, own.collect(), counts)
+        self.merge(values, own.collect(), counts)?;
+        self.watch.reuse(memory);
+        Ok(())
     }
 
     /// Returns the documents of each bucket.

@@ -72,7 +72,7 @@ impl Plan<'_> {
                 left: best.into_sorted_vec().into_iter(),
             });
         }
-        collected.hits = merged(bests, self.window)?;
+        collected.hits = merged(bests, self.window, watch)?;
         Ok(collected)
     }
 }
@@ -103,7 +103,7 @@ impl Best<'_> {
 
 /// Merges the best of all segments. Few more are made hits of than are kept: the values of keywords are slow
 /// to read.
-fn merged(mut bests: Vec<Best<'_>>, window: usize) -> Result<Vec<Found>> {
+fn merged(mut bests: Vec<Best<'_>>, window: usize, watch: &Watch) -> Result<Vec<Found>> {
     let mut first = BinaryHeap::with_capacity(bests.len());
     for best in &mut bests {
         first.extend(best.next()?.map(Reverse));
@@ -112,6 +112,7 @@ fn merged(mut bests: Vec<Best<'_>>, window: usize) -> Result<Vec<Found>> {
     while hits.len() < window
         && let Some(Reverse(hit)) = first.pop()
     {
+        watch.steps(1 + 4 * hit.sort.len())?;
         first.extend(bests[hit.segment].next()?.map(Reverse));
         hits.push(hit);
     }
@@ -190,6 +191,7 @@ impl<'p> Part<'p> {
             .transpose()?;
         let scorers = self.watch.used() - before;
         let roots = self.segment.level(ROOT)?;
+        let nested_keys = keys.iter().filter(|key| key.is_nested()).count();
         let mut scratch = Vec::with_capacity(keys.len());
         let mut doc = scorer.doc();
         while let Some(root) = self.root(doc, roots, scorer.as_mut()) {
@@ -215,6 +217,11 @@ impl<'p> Part<'p> {
                         .max_score
                         .map_or(score, |greatest| greatest.max(score));
                     collected.max_score = Some(greatest);
+                    if nested_keys > 0 {
+                        let first = roots.before(root).map_or(0, |before| before + 1);
+                        self.watch
+                            .steps((root - first) as usize * nested_keys / 16)?;
+                    }
                     scratch.clear();
                     scratch.extend(keys.iter().map(|key| key.of(root, score)));
                     let is_behind = after.as_ref().is_none_or(|after| scratch > *after);

@@ -40,6 +40,9 @@ use sort::{Key, shown};
 pub(super) use ids::ids;
 pub(super) use watch::Watch;
 
+/// Steps that it takes to read a hit, from compressed blocks.
+pub(super) const HIT_STEPS: usize = 32;
+
 /// Searches an index.
 pub(super) fn run(
     snapshot: &Snapshot,
@@ -134,7 +137,7 @@ fn hit(
     watch: &Watch,
     found: Found,
 ) -> Result<Hit> {
-    watch.step()?;
+    watch.steps(HIT_STEPS)?;
     let address = DocAddress::new(found.segment as u32, found.doc);
     let document: TantivyDocument = snapshot.searcher.doc(address).map_err(failed)?;
     let id = document

@@ -342,6 +342,8 @@ impl Scorer for Any<'_> {
         self.here.iter_mut().for_each(|scorer| {
             scorer.seek(target);
         });
+        // These were counted when they came there.
+        let counted = self.here.len();
         while self
             .heap
             .first()
@@ -350,6 +352,10 @@ impl Scorer for Any<'_> {
             let mut scorer = self.pop();
             scorer.seek(target);
             self.here.push(scorer);
+        }
+        if !self.watch.goes_on(self.here.len() - counted) {
+            self.doc = TERMINATED;
+            return TERMINATED;
         }
         self.put_back();
         self.next()
@@ -477,8 +483,9 @@ impl Scorer for Optional<'_> {
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
+    use std::sync::Arc;
 
-    use graph_store::CallContext;
+    use graph_store::{CallContext, Meter};
     use tantivy::{DocId, TERMINATED};
 
     use super::{All, Any, BoxScorer, Combined, Scorer, Without};
@@ -550,5 +557,24 @@ mod tests {
                 assert_eq!(moves.get() > 1_000_000, is_live, "{}", moves.get());
             }
         }
+    }
+
+    #[test]
+    fn scorers_that_a_combination_moves_past_a_document_count() {
+        let context = CallContext::new().with_meter(Arc::new(Meter::new(10_000)));
+        let (watch, moves) = (Watch::new(context, 0), Cell::new(0));
+        let every = |doc| {
+            let moves = &moves;
+            Box::new(Every { doc, moves }) as BoxScorer<'_>
+        };
+        // The first one alone has what is looked for, and each time all others move behind it.
+        let mut parts = vec![every(0)];
+        parts.extend((0..100).map(|_| every(1)));
+        let mut any = Any::new(parts, 1, Combined::Sum, &watch);
+        while any.doc() != TERMINATED {
+            any.seek(any.doc() + 2);
+        }
+        assert!(watch.outcome().is_err());
+        assert!(moves.get() < 20_000, "{}", moves.get());
     }
 }

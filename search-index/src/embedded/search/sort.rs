@@ -162,6 +162,11 @@ impl<'s> SegmentKey<'s> {
         Ok(found)
     }
 
+    /// Returns whether the values of all nested objects of a document are read for it.
+    pub(super) fn is_nested(&self) -> bool {
+        self.nested.is_some() && self.column.is_some()
+    }
+
     /// Returns an integer for a document: the less, the further in front.
     pub(super) fn of(&self, doc: DocId, score: f32) -> u64 {
         let Key::Field { leaf, mode, .. } = self.key else {

@@ -45,6 +45,7 @@ impl Source {
         let size = segment.reader.max_doc();
         let bytes = Bits::bytes(size);
         watch.hold(bytes)?;
+        watch.steps(bytes / 1_024)?;
         let mut collector = Collector {
             bits: Bits::new(size),
             watch,
@@ -87,8 +88,9 @@ impl Source {
             }
             Source::Numbers(leaf, range) => collector.numbers(segment, leaf, range)?,
             Source::Present(leaves) => {
+                let strides = size.div_ceil(STRIDE) as usize;
                 for leaf in leaves {
-                    watch.check()?;
+                    watch.steps(STRIDE_STEPS * (1 + strides))?;
                     segment.present(leaf, &mut collector.bits)?;
                 }
             }
@@ -147,6 +149,7 @@ impl Collector<'_> {
             docs.clear();
             let stride = start..start.saturating_add(STRIDE).min(size);
             column.get_docids_for_value_range(range.clone(), stride, &mut docs);
+            self.watch.steps(docs.len() / 64)?;
             docs.iter().for_each(|doc| self.bits.insert(*doc));
         }
         Ok(())
