@@ -152,13 +152,14 @@ impl SearchService {
             Some(_) => request.values_cost(),
             None => request.reading_cost(),
         };
-        let weight = match cost {
-            ..=SHORT_TEXT => {
-                let ready = shared.read(&request, &context)?;
-                return Ok((ready, context));
-            }
-            ..=MEDIUM_TEXT => Weight::Medium,
-            _ => Weight::Long,
+        if cost <= SHORT_TEXT {
+            let ready = shared.read(&request, &context)?;
+            return Ok((ready, context));
+        }
+        let weight = if cost <= MEDIUM_TEXT {
+            Weight::Medium
+        } else {
+            Weight::Long
         };
         let (slots, deadline) = (&self.shared.options.slots, context.deadline);
         let work = move |_| {

@@ -313,8 +313,7 @@ fn places(things: &Fixture, search_for: &Search) -> Vec<usize> {
     let context = CallContext::new().with_long_work(Arc::clone(&places) as Arc<dyn LongWork>);
     let answer = block_on(search(things, search_for, &context));
     assert!(!answer.expect("an answer").hits.is_empty());
-    let places = places.0.lock().expect("nobody panicked").clone();
-    places
+    places.0.lock().expect("nobody panicked").clone()
 }
 
 /// A small memory.
