@@ -120,7 +120,7 @@ impl SearchApp {
             self.not_restored.store(None);
         }
         let ended = self.end_job(Some(id)).await;
-        let _decision = self.deciding.lock().await;
+        let decision = self.deciding.lock().await;
         // It may have been accepted at the last moment.
         let is_bound = self.bound().is_some_and(|bound| bound.id == id);
         let is_kept = self.is_kept(id).await;
@@ -130,11 +130,15 @@ impl SearchApp {
             }
             return Err(error.into());
         }
-        if let Some(job) = self.job.load_full() {
+        let job = self.job.load_full();
+        if let Some(job) = &job {
             job.forget_replaced(id);
-            if job.candidate.id == id {
-                self.put_back(&job);
-            }
+        }
+        // A bind that was refused meanwhile may have begun another run of it.
+        let unbound = job.filter(|job| job.candidate.id == id);
+        if let Some(job) = &unbound {
+            job.unbind();
+            self.put_back(job);
         }
         if is_kept || is_bound {
             // Only what was bound later, and is being built, is left.
@@ -142,6 +146,10 @@ impl SearchApp {
             self.bound.store(next);
             self.not_restored.store(None);
             self.starting.cancel();
+        }
+        drop(decision);
+        if let Some(job) = unbound {
+            job.ended().await;
         }
         self.forget_health();
         tracing::info!(schema = id, "schema unbound from the search service");
