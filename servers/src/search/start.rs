@@ -222,7 +222,15 @@ impl SearchApp {
                 None => return,
             }
         }
-        for tries in 1..=retry.max_retries {
+        let mut tries = 0;
+        loop {
+            // Waiting for what somebody else binds is no failure.
+            if !self.is_superseded(&last) {
+                if tries >= retry.max_retries {
+                    break;
+                }
+                tries += 1;
+            }
             if !sleep(retry.delay.0, &self.starting).await {
                 return;
             }
