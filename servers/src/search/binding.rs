@@ -115,10 +115,7 @@ impl SearchApp {
         if !is_bound && !is_kept && job.is_none() {
             return Ok(());
         }
-        if job.is_some_and(|job| job.is_start && !job.is_accepted()) {
-            self.starting.cancel();
-            self.not_restored.store(None);
-        }
+        let is_starting = job.is_some_and(|job| job.is_start && !job.is_accepted());
         let ended = self.end_job(Some(id)).await;
         let decision = self.deciding.lock().await;
         // It may have been accepted at the last moment.
@@ -144,8 +141,11 @@ impl SearchApp {
             // Only what was bound later, and is being built, is left.
             let next = self.accepted_job().map(|job| Arc::clone(&job.candidate));
             self.bound.store(next);
-            self.not_restored.store(None);
+        }
+        if is_kept || is_bound || is_starting {
+            // In this order: the start says why it goes on only until it is ended.
             self.starting.cancel();
+            self.not_restored.store(None);
         }
         drop(decision);
         if let Some(job) = unbound {

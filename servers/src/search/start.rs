@@ -141,6 +141,10 @@ impl SearchApp {
         let code = error.code();
         let text = format!("`{id}` cannot be bound yet ({code}), and is tried again");
         self.not_restored.store(Some(Arc::new(text)));
+        if self.starting.is_cancelled() {
+            // Somebody has decided meanwhile what is bound.
+            self.not_restored.store(None);
+        }
         self.forget_health();
     }
 
