@@ -228,8 +228,11 @@ impl SearchApp {
         }
         let mut tries = 0;
         loop {
+            if self.starting.is_cancelled() {
+                return;
+            }
             // Waiting for what somebody else binds is no failure.
-            if !self.is_superseded(&last) {
+            if !matches!(last, SearchChangeError::Superseded) {
                 if tries >= retry.max_retries {
                     break;
                 }
@@ -261,11 +264,12 @@ impl SearchApp {
             Err(error) => Err(error),
         };
         let error = bound.err()?;
+        let is_superseded = self.is_superseded(&error);
         if self.starting.is_cancelled() {
             return None;
         }
         // A run has tried again by itself what has failed.
-        if self.is_superseded(&error) || (error.is_transient() && !has_begun) {
+        if is_superseded || (error.is_transient() && !has_begun) {
             self.is_tried_again(&first.id, &error);
             return Some(error);
         }
