@@ -115,12 +115,9 @@ impl SearchApp {
         if !is_bound && !is_kept && job.is_none() {
             return Ok(());
         }
-        if job.is_some_and(|job| job.is_start && !job.is_accepted()) {
-            self.starting.cancel();
-            self.not_restored.store(None);
-        }
+        let is_starting = job.is_some_and(|job| job.is_start && !job.is_accepted());
         let ended = self.end_job(Some(id)).await;
-        let _decision = self.deciding.lock().await;
+        let decision = self.deciding.lock().await;
         // It may have been accepted at the last moment.
         let is_bound = self.bound().is_some_and(|bound| bound.id == id);
         let is_kept = self.is_kept(id).await;
@@ -130,18 +127,29 @@ impl SearchApp {
             }
             return Err(error.into());
         }
-        if let Some(job) = self.job.load_full() {
+        let job = self.job.load_full();
+        if let Some(job) = &job {
             job.forget_replaced(id);
-            if job.candidate.id == id {
-                self.put_back(&job);
-            }
+        }
+        // A bind that was refused meanwhile may have begun another run of it.
+        let unbound = job.filter(|job| job.candidate.id == id);
+        if let Some(job) = &unbound {
+            job.unbind();
+            self.put_back(job);
         }
         if is_kept || is_bound {
             // Only what was bound later, and is being built, is left.
             let next = self.accepted_job().map(|job| Arc::clone(&job.candidate));
             self.bound.store(next);
-            self.not_restored.store(None);
+        }
+        if is_kept || is_bound || is_starting {
+            // In this order: the start says why it goes on only until it is ended.
             self.starting.cancel();
+            self.not_restored.store(None);
+        }
+        drop(decision);
+        if let Some(job) = unbound {
+            job.ended().await;
         }
         self.forget_health();
         tracing::info!(schema = id, "schema unbound from the search service");

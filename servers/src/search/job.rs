@@ -39,6 +39,8 @@ pub(super) struct Job {
     pub(super) is_start: bool,
     /// Its schema is bound, whatever becomes of its indexes.
     is_accepted: AtomicBool,
+    /// Its schema was unbound while it ran: nothing of it is served any more.
+    is_unbound: AtomicBool,
     /// The last run whose schema was bound, until this one is accepted.
     replaced: ArcSwapOption<Job>,
 }
@@ -112,6 +114,7 @@ impl Job {
             may_be_older: AtomicBool::new(false),
             is_start,
             is_accepted: AtomicBool::new(false),
+            is_unbound: AtomicBool::new(false),
             replaced: ArcSwapOption::new(replaced),
         }
     }
@@ -162,6 +165,16 @@ impl Job {
 
     pub(super) fn cancel(&self) {
         self.token.cancel();
+    }
+
+    /// Ends the run, and has nothing of it be served any more; only while it is decided what is bound.
+    pub(super) fn unbind(&self) {
+        self.is_unbound.store(true, Ordering::Release);
+        self.cancel();
+    }
+
+    fn is_unbound(&self) -> bool {
+        self.is_unbound.load(Ordering::Acquire)
     }
 
     /// Waits until the run has ended.
@@ -258,24 +271,24 @@ impl Run {
             self.not_kept = bound.err();
         }
         if self.not_kept.is_some() || !sleep(retry.initial_delay.0, &token).await {
-            return self.cancelled();
+            return self.cancelled().await;
         }
         let error = match self.build().await {
             // What was refused meanwhile is not served.
-            Ended::Run(Ok(_)) if token.is_cancelled() => return self.cancelled(),
+            Ended::Run(Ok(_)) if token.is_cancelled() => return self.cancelled().await,
             Ended::Run(Ok(report)) => return self.complete(report).await,
             Ended::Run(Err(error)) => error,
             Ended::NotChecked(setback) => {
                 tracing::warn!(reason = setback.reason, "the values cannot be checked");
-                return self.refuse(SearchChangeError::NotChecked(setback));
+                return self.refuse(SearchChangeError::NotChecked(setback)).await;
             }
         };
         if error.is_cancelled() || token.is_cancelled() {
-            return self.cancelled();
+            return self.cancelled().await;
         }
         tracing::error!(error = described(&error), "the indexes cannot be built");
         if self.accepted.is_some() {
-            return self.refuse(error.into());
+            return self.refuse(error.into()).await;
         }
         let error = Failure::from(&error);
         self.finish(JobState::Failed { error });
@@ -328,17 +341,21 @@ impl Run {
     }
 
     /// Ends a run that was cancelled.
-    fn cancelled(mut self) {
+    async fn cancelled(mut self) {
         match self.not_kept.take() {
-            Some(error) => self.refuse(error),
+            Some(error) => self.refuse(error).await,
             None => self.finish(JobState::Cancelled),
         }
     }
 
     /// Ends a run whose schema is not bound. What is bound, and builds its indexes, is as it was before.
-    fn refuse(mut self, error: SearchChangeError) {
+    async fn refuse(mut self, error: SearchChangeError) {
         let accepted = self.accepted.take();
-        self.app.put_back(&self.job);
+        {
+            // What is put back is seen by whoever decides next, and may unbind it.
+            let _decision = self.app.deciding.lock().await;
+            self.app.put_back(&self.job);
+        }
         self.finish(JobState::Cancelled);
         if let Some(accepted) = accepted {
             // Nobody waits once the client has gone.
@@ -350,11 +367,15 @@ impl Run {
     async fn complete(mut self, report: Report) {
         let app = Arc::clone(&self.app);
         let decision = app.deciding.lock().await;
+        if self.job.is_unbound() {
+            drop(decision);
+            return self.finish(JobState::Cancelled);
+        }
         if self.accepted.is_some()
             && let Err(error) = app.keep(&self.job.candidate).await
         {
             drop(decision);
-            return self.refuse(error);
+            return self.refuse(error).await;
         }
         let candidate = &self.job.candidate;
         let ready = report
@@ -421,6 +442,9 @@ async fn accept(
     });
     let targets: Vec<Target> = targets.collect();
     let _decision = app.deciding.lock().await;
+    if job.is_unbound() {
+        return Ok(());
+    }
     if accepted.is_some() {
         app.keep(candidate).await?;
     }

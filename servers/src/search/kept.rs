@@ -61,7 +61,10 @@ impl Storage {
         };
         let opened = tokio::task::spawn_blocking(move || {
             let lock = lock(&folder)?;
-            let kept = FolderSchemaStore::open_as_allowed(folder)?;
+            let kept = match &lock {
+                Some(_) => FolderSchemaStore::open_as_allowed(folder)?,
+                None => FolderSchemaStore::open_read_only(folder)?,
+            };
             Ok::<_, SchemaStoreError>((lock, kept))
         });
         let (lock, kept) = opened
@@ -120,7 +123,7 @@ impl Storage {
 }
 
 /// Keeps other processes from a folder, which is made where there is none, as long as the file is open. One that cannot
-/// be written to is not locked: nobody changes anything there.
+/// be written to is not locked: it is only read then.
 fn lock(folder: &Path) -> Result<Option<File>, SchemaStoreError> {
     let path = folder.join("lock");
     let opened = private_files::create_folder(folder).and_then(|()| {
@@ -133,7 +136,14 @@ fn lock(folder: &Path) -> Result<Option<File>, SchemaStoreError> {
     };
     let file = match opened {
         Ok(file) => file,
-        Err(error) if is_read_only(&error) => return Ok(None),
+        Err(error) if is_read_only(&error) => {
+            tracing::warn!(
+                folder = %folder.display(),
+                %error,
+                "the folder cannot be written to: what is bound from now on is gone when the process ends"
+            );
+            return Ok(None);
+        }
         Err(error) => return Err(failed(error)),
     };
     match file.try_lock() {
@@ -141,6 +151,14 @@ fn lock(folder: &Path) -> Result<Option<File>, SchemaStoreError> {
         Err(TryLockError::WouldBlock) => Err(SchemaStoreError::InUse {
             folder: folder.to_owned(),
         }),
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+            tracing::warn!(
+                folder = %folder.display(),
+                %error,
+                "the folder cannot be locked: no other process may use it at the same time"
+            );
+            Ok(Some(file))
+        }
         Err(TryLockError::Error(error)) => Err(failed(error)),
     }
 }

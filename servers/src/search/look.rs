@@ -50,6 +50,8 @@ pub(super) struct Trouble {
 /// How an index is there.
 #[derive(Clone, Default)]
 pub(super) struct SeenIndex {
+    /// It was searched, and therefore looked at.
+    pub(super) is_seen: bool,
     /// Number of documents; `None` where the engine does not say.
     pub(super) documents: Option<u64>,
     /// What was noted when it was built.
@@ -275,6 +277,7 @@ impl Seen<'_> {
             Age::Unknown => {}
         }
         SeenIndex {
+            is_seen: true,
             documents,
             built: mark.built.clone(),
             problems,
@@ -301,6 +304,7 @@ impl Seen<'_> {
 impl SeenIndex {
     fn with(problem: Problem) -> Self {
         SeenIndex {
+            is_seen: true,
             problems: vec![problem],
             ..SeenIndex::default()
         }

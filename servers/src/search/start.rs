@@ -141,6 +141,10 @@ impl SearchApp {
         let code = error.code();
         let text = format!("`{id}` cannot be bound yet ({code}), and is tried again");
         self.not_restored.store(Some(Arc::new(text)));
+        if self.starting.is_cancelled() {
+            // Somebody has decided meanwhile what is bound.
+            self.not_restored.store(None);
+        }
         self.forget_health();
     }
 
@@ -222,7 +226,18 @@ impl SearchApp {
                 None => return,
             }
         }
-        for tries in 1..=retry.max_retries {
+        let mut tries = 0;
+        loop {
+            if self.starting.is_cancelled() {
+                return;
+            }
+            // Waiting for what somebody else binds is no failure.
+            if !matches!(last, SearchChangeError::Superseded) {
+                if tries >= retry.max_retries {
+                    break;
+                }
+                tries += 1;
+            }
             if !sleep(retry.delay.0, &self.starting).await {
                 return;
             }
@@ -249,11 +264,12 @@ impl SearchApp {
             Err(error) => Err(error),
         };
         let error = bound.err()?;
+        let is_superseded = self.is_superseded(&error);
         if self.starting.is_cancelled() {
             return None;
         }
         // A run has tried again by itself what has failed.
-        if self.is_superseded(&error) || (error.is_transient() && !has_begun) {
+        if is_superseded || (error.is_transient() && !has_begun) {
             self.is_tried_again(&first.id, &error);
             return Some(error);
         }

@@ -116,7 +116,13 @@ fn check_indexes(app: &SearchApp, look: &Look) -> HealthRecord {
     if seen.is_none() {
         messages.push("the indexes have not been looked at yet".to_owned());
     }
-    for (definition, index) in definitions.iter().zip(seen.unwrap_or_default()) {
+    let looked_at = definitions.iter().zip(targets.iter());
+    for ((definition, target), index) in looked_at.zip(seen.unwrap_or_default()) {
+        // It may have become ready after the look.
+        if matches!(target, Target::Ready(_)) && !index.is_seen {
+            let name = &definition.name;
+            messages.push(format!("the index of {name} has not been looked at yet"));
+        }
         for problem in &index.problems {
             is_unsure &= *problem == Problem::MayBeOlder;
             messages.push(problem.message(&definition.name));

@@ -46,7 +46,8 @@ over_all_back_ends! {
     whatever_is_read_is_the_same_through_the_gateway_for_every_role
     answers_are_the_same_after_a_restart_of_each_service
     a_subgraph_that_closes_connections_is_an_error_and_comes_back
-    a_subgraph_that_hangs_is_an_error_and_comes_back
+    an_object_service_that_hangs_is_an_error_and_comes_back
+    a_search_service_that_hangs_is_an_error_and_comes_back
 }
 
 mod back_ends {
@@ -109,8 +110,11 @@ fn a_subgraph_that_closes_connections_is_an_error_and_comes_back(world: &mut Wor
     SEARCH.happens(world, Mode::Closes);
 }
 
-fn a_subgraph_that_hangs_is_an_error_and_comes_back(world: &mut World) {
+fn an_object_service_that_hangs_is_an_error_and_comes_back(world: &mut World) {
     OBJECTS.happens(world, Mode::Hangs);
+}
+
+fn a_search_service_that_hangs_is_an_error_and_comes_back(world: &mut World) {
     SEARCH.happens(world, Mode::Hangs);
 }
 

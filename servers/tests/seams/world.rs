@@ -248,7 +248,12 @@ impl World {
         command.envs(variables);
         set(&mut command, "health.cacheTime", "0");
         set(&mut command, "logging.level", "info,servers::http=warn");
-        set(&mut command, "gateway.subgraph.idleTimeout", "15000");
+        // Over servers, a service says itself that its store is away, a while after its `socketTimeout`.
+        let idle = match self.back_ends {
+            BackEnds::Embedded => "5000",
+            BackEnds::Servers => "15000",
+        };
+        set(&mut command, "gateway.subgraph.idleTimeout", idle);
         command
     }
 

@@ -1,7 +1,7 @@
 //! What is wrong with single indexes is looked up each time, and said with the severity that is set.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use graph_store::CallContext;
 use search_index::engine::{Binding, Engine, PhysicalName, Rejected, Switch};
@@ -14,6 +14,7 @@ use tempfile::TempDir;
 use super::fake_cluster::{FakeCluster, FakeIndex, Manner};
 use super::stoppable::{Health, Stoppable};
 use super::{Sky, World, add_planet, block_on, embedded, image, on_both_engines, planets};
+use crate::processes::PATIENCE;
 use crate::service::Service;
 
 on_both_engines! {
@@ -175,8 +176,14 @@ fn indexes_of_a_schema_that_was_bound_during_the_look_are_not_said_to_be_ready()
     engine.set_health(Health::Held);
     std::thread::scope(|scope| {
         let looking = scope.spawn(|| sky.check("2200"));
-        while engine.held() == 0 {
-            std::thread::yield_now();
+        let begun = Instant::now();
+        while engine.held() == 0 && begun.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        if engine.held() == 0 {
+            // Whoever looks has to end before the test can.
+            engine.set_health(Health::Answered);
+            panic!("nobody looks at the engine");
         }
         assert_eq!(sky.bind("sky").status, 200);
         sky.wait("the other schema is bound", |sky| {
