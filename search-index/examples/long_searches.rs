@@ -3,6 +3,8 @@
 //! `long_searches [DOCUMENTS [NAME]]` prints, for each kind of long search whose name begins so, how long it takes, and
 //! the median and the 99th percentile of the searches of one term that run beside it.
 
+#![expect(clippy::print_stdout, reason = "the figures are for people to read")]
+
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

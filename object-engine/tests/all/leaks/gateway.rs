@@ -129,7 +129,8 @@ impl Completion<'_> {
                 }
             }
             Value::Object(_) if !set.selections.is_empty() => {
-                if self.set(set, value).is_err() && ty.is_non_null() {
+                let is_null = self.set(set, value).is_err();
+                if is_null && ty.is_non_null() {
                     self.broken.push(format!("{} at a {ty}", set.ty));
                 }
             }
