@@ -26,8 +26,8 @@ pub use context::{CallContext, LongWork, Meter, ResultMemory, Snapshots};
 pub use error::{MeterExceeded, StoreError};
 pub use statements::{Statement, Statements};
 pub use store::{
-    AheadStore, DataVersion, ExportStore, GraphStore, Inference, LocalStore, QuadSink, StoreFeatures, StoreInfo,
-    Transaction, WindowBuilder, Windowed, WriteStore, compare_keys, compare_positions,
-    keys_by_hydration,
+    AheadStore, DataVersion, ExportStore, GraphStore, Inference, LocalStore, QuadSink,
+    StoreFeatures, StoreInfo, Transaction, WindowBuilder, Windowed, WriteStore, compare_keys,
+    compare_positions, keys_by_hydration,
 };
 pub use trace::{Trace, TraceStep};
