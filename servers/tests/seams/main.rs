@@ -32,7 +32,7 @@ macro_rules! over_all_back_ends {
             })*
         }
 
-        mod servers {
+        mod over_opensearch_and_rdf4j {
             $(#[test]
             #[ignore = "needs an RDF4J Server named by RDF4J_URL and an OpenSearch server named by OPENSEARCH_URL"]
             fn $name() {
@@ -50,7 +50,7 @@ over_all_back_ends! {
     a_search_service_that_hangs_is_an_error_and_comes_back
 }
 
-mod back_ends {
+mod outages_of_opensearch_and_rdf4j {
     /// Defines tests over servers alone, since nothing embedded can be cut off.
     macro_rules! over_servers {
         ($($name:ident)*) => {
