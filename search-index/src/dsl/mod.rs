@@ -14,6 +14,7 @@ mod query;
 mod search;
 mod value;
 
+#[cfg(feature = "opensearch")]
 pub(crate) use aggregation::ROOTS;
 pub use aggregation::{Aggregation, AggregationKind, BucketOrder, Counted, TermsAggregation};
 pub(crate) use check::ClauseLimits;
