@@ -84,7 +84,7 @@ impl<'d> Remover<'d> {
         let mut types: Vec<Ty> = Vec::new();
         for (ty, _) in self.document.representations(self.model, field) {
             if !self.reads_some(ty, "id") {
-                self.report(field, None);
+                self.report_entities(ty, &field.selections());
             } else if !types.contains(&ty) {
                 types.push(ty);
             }
@@ -95,6 +95,19 @@ impl<'d> Remover<'d> {
             .map(|ty| self.empties(*ty, &field.selections()));
         let empties: Vec<bool> = empties.collect();
         empties.into_iter().all(|is_empty| is_empty)
+    }
+
+    /// Reports each field of entities that are not shown; their names only where nothing else is asked for.
+    fn report_entities(&mut self, ty: Ty, selections: &Selections<'d>) {
+        for object in self.model.possible(ty) {
+            let fields = self.document.collect(self.model, Some(object), selections);
+            let names_only = fields.iter().all(|field| field.name() == "__typename");
+            for field in &fields {
+                if names_only || field.name() != "__typename" {
+                    self.within(field, |this| this.report(field, None));
+                }
+            }
+        }
     }
 
     /// Tells whether a part of a connection is left out; cursors are where some id may not be read.
