@@ -166,6 +166,21 @@ type T @key(fields: "id", resolvable: false) { id: ID b: Int @external c: Int @r
 type T @key(fields: "id") { id: ID b: Int }`,
   },
   {
+    name: 'a key on a definition without fields whose fields an extension has',
+    reason: 'Subgraph libraries print an extended type so, which resolves the entity by that key; it takes the key to be of fields that are external.',
+    againstBoth: 'Both refuse services that answer every query; the published schemas of such libraries have to compose.',
+    applies: ({ subgraphs, apollo, ours }) =>
+      !refuses(ours) && is(apollo, 'SATISFIABILITY_ERROR')
+      && anySdl({ subgraphs }, /\btype (\w+) @key\(fields: "\w+"\)\s+(?:[^{]*\s)?extend type \1 \{[^}]*@external/),
+    example: `## a
+type Query { me: User }
+type User @key(fields: "id") { id: ID! name: String }
+## b
+type Query { user: User }
+type User @key(fields: "id")
+extend type User { id: ID! @external posts: Int }`,
+  },
+  {
     name: 'a key that selects an unknown field of an interface',
     reason: 'That keys do not select of interfaces, and that the field is unknown, are both true.',
     againstBoth: 'It is so for both.',
