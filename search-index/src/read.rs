@@ -116,14 +116,15 @@ impl<'a> Reader<'a> {
             let type_slots = slots.len();
             slots.extend(fields.fields.values().map(|field| self.slot(field)));
             let mut all_values = Vec::with_capacity(fields.fields.len());
-            for field in fields.fields.values() {
-                let slot = self.slot(field);
+            for at in type_slots..slots.len() {
                 // The condition on an object is one that no literal satisfies, and literals are counted.
-                all_values.push(slot.condition.is_some().then_some(slots.len()));
-                if slot.condition.is_some() {
+                let has_condition = slots[at].condition.is_some();
+                all_values.push(has_condition.then_some(slots.len()));
+                if has_condition {
                     slots.push(Slot {
+                        step: slots[at].step.clone(),
                         condition: None,
-                        ..slot
+                        page: None,
                     });
                 }
             }

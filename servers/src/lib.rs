@@ -6,6 +6,7 @@
 pub mod allocator;
 pub mod app;
 pub mod auth;
+mod causes;
 mod change_records;
 pub mod changes;
 pub mod cli;

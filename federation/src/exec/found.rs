@@ -143,12 +143,14 @@ impl<'a> SubgraphError<'a> {
             members.values_mut().for_each(drop_traces);
             members.retain(|name, _| !is_called(name, "stacktrace"));
         }
-        let value = Value::Object(members);
-        match value.as_object().is_none_or(serde_json::Map::is_empty) {
-            true => None,
-            false if text.len() > MAX_TEXT && value.to_string().len() > MAX_TEXT => omitted(),
-            false => Some(value),
+        if members.is_empty() {
+            return None;
         }
+        let value = Value::Object(members);
+        if text.len() > MAX_TEXT && value.to_string().len() > MAX_TEXT {
+            return omitted();
+        }
+        Some(value)
     }
 }
 

@@ -46,11 +46,9 @@ impl ErrorPaths {
     /// Returns whether there is an error at, above or below a path, be it about this object or about all objects
     /// in the lists on the way.
     fn explain(&self, path: &[PathSegment]) -> bool {
-        let keys = path
-            .iter()
-            .filter(|segment| matches!(segment, PathSegment::Key(_)));
-        let keys: Vec<PathSegment> = keys.cloned().collect();
-        self.leads_to(path) || self.leads_to(&keys)
+        let is_key = |segment: &&PathSegment| matches!(segment, PathSegment::Key(_));
+        let keys = || path.iter().filter(is_key).cloned().collect::<Vec<_>>();
+        self.leads_to(path) || self.leads_to(&keys())
     }
 
     fn leads_to(&self, path: &[PathSegment]) -> bool {
@@ -196,8 +194,7 @@ impl<'p> Projection<'p, '_> {
         let tree = self.walk.tree;
         let classes = &tree.node(node).classes;
         let outputs = |class: &ClassId| tree.class(*class).outputs.iter();
-        let all = || classes.iter().flat_map(outputs);
-        if all().any(|output| matches!(output, Output::Typename { .. })) {
+        if classes.iter().any(|class| tree.asks_types(*class)) {
             return self.null(ty);
         }
         let is_common = |output: &&Output| {

@@ -127,9 +127,10 @@ impl Run {
         allowance: &Allowance,
     ) -> Result<(), TransportError> {
         let Parsed::Object { .. } = entity else {
-            let why = match is_error {
-                true => Lack::Failed,
-                false => Lack::Unknown,
+            let why = if is_error {
+                Lack::Failed
+            } else {
+                Lack::Unknown
             };
             for object in objects {
                 self.store.lack(*object, &step.shape, why);
@@ -199,6 +200,7 @@ impl Run {
         let supergraph = Arc::clone(&self.execution.supergraph);
         let name = &supergraph.subgraph(request.subgraph).name;
         let mut ways = Ways::new();
+        let mut common = None;
         let with_traces = self.execution.stacktraces;
         for error in &found.list {
             if self.errors.len() >= MAX_ERRORS {
@@ -208,7 +210,8 @@ impl Run {
             let (places, untold) = self.places(request, sent, error, &mut ways);
             let made = errors::of_subgraph(error, name, with_traces);
             if places.is_empty() && untold.is_empty() {
-                self.report(made.on(self.common_path(sent)), None);
+                let path = common.get_or_insert_with(|| self.common_path(sent));
+                self.report(made.on(path.clone()), None);
                 continue;
             }
             for (place, path) in places {
@@ -305,7 +308,7 @@ type Located = (Vec<Seg>, Vec<PathSegment>);
 
 /// Returns the form that the answer to a request must have.
 fn shape(request: &Request, sent: &Sent) -> Shape {
-    let mut members = std::collections::HashMap::new();
+    let mut members = HashMap::new();
     for list in sent {
         let step = &request.steps[list.step];
         match (&step.entry, &step.shape) {

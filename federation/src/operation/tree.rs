@@ -182,14 +182,19 @@ impl Tree {
             })
     }
 
+    /// Returns whether clients ask for the types of the objects of a class.
+    pub(crate) fn asks_types(&self, class: ClassId) -> bool {
+        let mut outputs = self.class(class).outputs.iter();
+        outputs.any(|output| matches!(output, Output::Typename { .. }))
+    }
+
     /// Returns whether clients see the same of all classes of a field, and not their types.
     pub(super) fn is_uniform(&self, node: NodeId) -> bool {
         let Some((first, others)) = self.node(node).classes.split_first() else {
             return false;
         };
-        let mut outputs = self.class(*first).outputs.iter();
         !others.is_empty()
-            && !outputs.any(|output| matches!(output, Output::Typename { .. }))
+            && !self.asks_types(*first)
             && others.iter().all(|other| self.asks_alike(*first, *other))
     }
 

@@ -8,7 +8,7 @@ use super::builder::{Builder, Fail};
 use super::group::{ContextValue, Entry, Group, GroupId, Input, Part};
 use super::moves::Wave;
 use super::ways::Way;
-use crate::operation::{ClassId, NodeId, Output};
+use crate::operation::{ClassId, NodeId};
 use crate::supergraph::{FieldSet, Selected, SubgraphId};
 
 /// When something is needed.
@@ -267,10 +267,7 @@ impl<'s> Builder<'s> {
     /// Returns whether a subgraph does not tell the types of the values of a field, which are needed.
     fn lacks_types(&self, node: NodeId, subgraph: SubgraphId) -> bool {
         let classes = &self.tree.node(node).classes;
-        let asks = |class: &ClassId| {
-            let mut outputs = self.tree.class(*class).outputs.iter();
-            outputs.any(|output| matches!(output, Output::Typename { .. }))
-        };
+        let asks = |class: &ClassId| self.tree.asks_types(*class);
         let join = self
             .graph
             .supergraph()

@@ -32,12 +32,7 @@ impl<'s> Builder<'s> {
     /// Returns whether the types of the values of a field have to be known, and are not.
     pub(super) fn needs_types(&self, node: NodeId) -> bool {
         let classes = &self.tree.node(node).classes;
-        let asks = |class: &ClassId| {
-            let outputs = &self.tree.class(*class).outputs;
-            outputs
-                .iter()
-                .any(|output| matches!(output, Output::Typename { .. }))
-        };
+        let asks = |class: &ClassId| self.tree.asks_types(*class);
         classes
             .first()
             .is_some_and(|class| self.untyped(*class).is_some())

@@ -43,9 +43,7 @@ impl<'s> Reach<'s> {
             reached: HashSet::new(),
             open: Vec::new(),
         };
-        let roots = &schema.schema_definition;
-        let roots = [&roots.query, &roots.mutation, &roots.subscription];
-        for root in roots.into_iter().flatten() {
+        for (_, root) in schema.schema_definition.iter_root_operations() {
             reach.add(&root.name);
         }
         for directive in schema.directive_definitions.values() {

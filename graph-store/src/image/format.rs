@@ -243,6 +243,8 @@ impl<W: Write> Section<'_, W> {
 /// Where the sections of an image lie.
 pub(super) struct Directory {
     parts: HashMap<(Kind, u32), Part>,
+    /// That of the directory itself, which has those of all sections.
+    pub(super) checksum: u32,
 }
 
 impl Directory {
@@ -290,12 +292,7 @@ impl Directory {
         };
         let (texts, others) = both(bytes.len(), || check(&texts), || check(&others));
         texts.and(others)?;
-        Ok(Directory { parts })
-    }
-
-    /// Returns the checksum of the directory, which has those of all sections.
-    pub(super) fn checksum(bytes: &Bytes) -> Result<u32, Fault> {
-        directory(bytes).map(|(_, _, checksum)| checksum)
+        Ok(Directory { parts, checksum })
     }
 
     /// Returns a section of which there may be none.

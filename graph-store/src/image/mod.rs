@@ -133,7 +133,6 @@ impl Image {
     fn checked(bytes: BytesWriter) -> Result<Self, Fault> {
         let bytes = bytes.finish()?;
         let directory = Directory::read(&bytes)?;
-        let checksum = Directory::checksum(&bytes)?;
         let terms = Terms::open(&bytes, &directory)?;
         let columns = || {
             let sets = GraphSets::open(&bytes, &directory, &terms)?;
@@ -163,7 +162,7 @@ impl Image {
             properties,
             triples,
             quads,
-            checksum,
+            checksum: directory.checksum,
         };
         image.note_names();
         Ok(image)

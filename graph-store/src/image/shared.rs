@@ -234,12 +234,18 @@ impl Shared {
         change: QuadChange,
         said: NewRecord,
     ) -> Result<Committing, StoreError> {
-        let sequence = locked(&self.head).next(era)?;
+        let (sequence, history) = {
+            let head = locked(&self.head);
+            (head.next(era)?, head.history)
+        };
         let said = said.grouped();
         let record = ChangeRecord { sequence, said };
-        let written = self
-            .folder()
-            .map(|_| (write_change(sequence, &change), write_record(&record)));
+        // Nobody else commits meanwhile, and whoever takes commits back begins another era.
+        let written = self.folder().map(|_| {
+            let change = write_change(sequence, &change);
+            let history = history_after(history, &change);
+            (change, write_record(&record), history)
+        });
         let mut head = locked(&self.head);
         head.next(era)?;
         let data = head.data.changed(&change);
@@ -248,15 +254,15 @@ impl Shared {
         head.sequence = sequence;
         head.data = Arc::clone(&data);
         match (&self.keeping, written) {
-            (Keeping::Folder(folder), Some((written_change, written_record))) => {
-                head.history = history_after(head.history, &written_change);
+            (Keeping::Folder(folder), Some((written_change, written_record, history))) => {
+                head.history = history;
                 let waiting = Waiting {
                     record,
                     change,
                     written_change,
                     written_record,
                     data,
-                    history: head.history,
+                    history,
                     answer: None,
                 };
                 Ok(self.wait(folder, &mut head, waiting))

@@ -229,7 +229,7 @@ fn fields_of(ty: &ExtendedType) -> Option<&IndexMap<Name, Component<FieldDefinit
 
 fn is_leaf(schema: &Schema, field: &FieldDefinition) -> bool {
     let inner = schema.types.get(field.ty.inner_named_type());
-    matches!(inner, Some(ExtendedType::Scalar(_) | ExtendedType::Enum(_)))
+    inner.is_some_and(ExtendedType::is_leaf)
 }
 
 /// `[T!]!` to `[T]`

@@ -73,17 +73,12 @@ impl Digits {
     /// Writes an object as JSON text with the digits of its numbers.
     #[must_use]
     pub fn text(&self, values: &JsonMap) -> String {
-        let mut out = String::from("{");
-        for (position, (name, value)) in values.iter().enumerate() {
-            if position > 0 {
-                out.push(',');
-            }
-            write_string(&mut out, name.as_str());
-            out.push(':');
-            self.member(name.as_str(), value).write(&mut out);
-        }
-        out.push('}');
-        out
+        let mut out = Vec::new();
+        let members = values.iter();
+        let members =
+            members.map(|(name, value)| (name.as_str(), self.member(name.as_str(), value)));
+        write_members(&mut out, members);
+        String::from_utf8(out).expect("JSON text is UTF-8")
     }
 
     /// Returns about how many bytes the digits take.
@@ -201,50 +196,49 @@ impl<'v> ExactValue<'v> {
 
     /// Writes the value as JSON text in UTF-8.
     pub fn write_to(self, out: &mut Vec<u8>) {
-        if self.part.is_none() {
-            serde_json::to_writer(out, self.value).expect("JSON values can be written to memory");
-            return;
+        match (self.value, self.part) {
+            (JsonValue::Number(_), Some(Part::Number(text))) => {
+                out.extend_from_slice(text.as_bytes());
+            }
+            (JsonValue::Array(_), Some(_)) => {
+                out.push(b'[');
+                for (position, item) in self.items().into_iter().flatten().enumerate() {
+                    if position > 0 {
+                        out.push(b',');
+                    }
+                    item.write_to(out);
+                }
+                out.push(b']');
+            }
+            (JsonValue::Object(_), Some(_)) => {
+                write_members(out, self.members().into_iter().flatten());
+            }
+            (value, _) => {
+                serde_json::to_writer(out, value).expect("JSON values can be written to memory");
+            }
         }
-        let mut text = String::new();
-        self.write(&mut text);
-        out.extend_from_slice(text.as_bytes());
     }
 
     /// Writes the value as JSON text.
     pub fn write(self, out: &mut String) {
-        let begin = |out: &mut String, position: usize| {
-            if position > 0 {
-                out.push(',');
-            }
-        };
-        match (self.value, self.part) {
-            (value, None) => out.push_str(&value.to_string()),
-            (JsonValue::Number(_), Some(Part::Number(text))) => out.push_str(text),
-            (JsonValue::Array(_), _) => {
-                out.push('[');
-                for (position, item) in self.items().into_iter().flatten().enumerate() {
-                    begin(out, position);
-                    item.write(out);
-                }
-                out.push(']');
-            }
-            (JsonValue::Object(_), _) => {
-                out.push('{');
-                for (position, (name, member)) in self.members().into_iter().flatten().enumerate() {
-                    begin(out, position);
-                    write_string(out, name);
-                    out.push(':');
-                    member.write(out);
-                }
-                out.push('}');
-            }
-            (value, _) => out.push_str(&value.to_string()),
-        }
+        let mut bytes = Vec::new();
+        self.write_to(&mut bytes);
+        out.push_str(&String::from_utf8(bytes).expect("JSON text is UTF-8"));
     }
 }
 
-fn write_string(out: &mut String, text: &str) {
-    out.push_str(&JsonValue::from(text).to_string());
+/// Writes an object as JSON text in UTF-8.
+fn write_members<'v>(out: &mut Vec<u8>, members: impl Iterator<Item = (&'v str, ExactValue<'v>)>) {
+    out.push(b'{');
+    for (position, (name, member)) in members.enumerate() {
+        if position > 0 {
+            out.push(b',');
+        }
+        serde_json::to_writer(&mut *out, name).expect("texts can be written to memory");
+        out.push(b':');
+        member.write_to(out);
+    }
+    out.push(b'}');
 }
 
 /// Returns whether a value has exactly the text that a number is written as.

@@ -67,28 +67,14 @@ impl<'a> Planner<'_, 'a> {
             representations.push(id.map(|id| (position, id.into())));
         }
         let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
-        let dataset = Arc::new(arguments.dataset()?);
         let scope = Scope {
             lang: None,
-            dataset: Arc::clone(&dataset),
+            dataset: Arc::new(arguments.dataset()?),
         };
-        let mut types = Vec::with_capacity(targets.len());
-        for (target, ids) in targets {
-            let test = NodeCondition::Instance(view.test(target));
-            let shown = view.shown(target).condition().into_iter();
-            let shown = shown.chain(view.readable(target, Part::Id).condition());
-            let conditions = shown.chain([test, NodeCondition::one_of(ids)]);
-            let selection = Selection {
-                condition: NodeCondition::all(conditions),
-                order: Vec::new(),
-                page: Page::default(),
-                dataset: (*dataset).clone(),
-            };
-            types.push(RootObjects {
-                selection,
-                level: self.level(target, &sets, &scope)?,
-            });
-        }
+        let types = targets
+            .into_iter()
+            .map(|(target, ids)| self.entities_of(target, ids, &sets, &scope))
+            .collect::<Result<Vec<_>>>()?;
         let is_left = types.iter().any(|ty| !self.left_out.is_empty(ty.level));
         for target in &denied {
             self.leave_out_of_entities(*target, &sets);
@@ -101,6 +87,29 @@ impl<'a> Planner<'_, 'a> {
             types,
             representations,
         }))))
+    }
+
+    /// Plans the objects of one type that are asked for by their ids.
+    fn entities_of(
+        &mut self,
+        target: TypeRef,
+        ids: Vec<NamedNode>,
+        sets: &[&'a SelectionSet],
+        scope: &Scope,
+    ) -> Result<RootObjects> {
+        let view = self.input.view();
+        let test = NodeCondition::Instance(view.test(target));
+        let shown = view.shown(target).condition().into_iter();
+        let shown = shown.chain(view.readable(target, Part::Id).condition());
+        let conditions = shown.chain([test, NodeCondition::one_of(ids)]);
+        let selection = Selection {
+            condition: NodeCondition::all(conditions),
+            order: Vec::new(),
+            page: Page::default(),
+            dataset: (*scope.dataset).clone(),
+        };
+        let level = self.level(target, sets, scope)?;
+        Ok(RootObjects { selection, level })
     }
 
     /// Warns of the fields of entities that are not shown, each by itself: whoever asked the gateway for them has

@@ -3,7 +3,7 @@
 use graph_store::value::{Numbers, bcp47_case, write_scalar};
 use graphql_service::error::Location;
 use graphql_service::writer::{AnswerWriter, PathStep, PropagateNull, WriteResult};
-use oxrdf::Literal;
+use oxrdf::LiteralRef;
 use oxrdf::vocab::xsd;
 use serde_json::value::RawValue;
 use soml_core::datatype::Scalar;
@@ -216,14 +216,17 @@ impl<'a> Writer<'_, 'a> {
                 Ok(())
             }
             ValueContent::Number(scalar) => {
-                let number = Literal::new_typed_literal(json.get(), xsd::DOUBLE);
-                let number = match json.get().contains(['.', 'e', 'E']) {
-                    true => number,
-                    false => Literal::new_typed_literal(json.get(), xsd::INTEGER),
+                let text = json.get();
+                let datatype = if text.contains(['.', 'e', 'E']) {
+                    xsd::DOUBLE
+                } else {
+                    xsd::INTEGER
                 };
-                match write_scalar(&mut self.answer.out, *scalar, &number, Numbers::Exact) {
-                    true => Ok(()),
-                    false => Err(self.broken()),
+                let number = LiteralRef::new_typed_literal(text, datatype);
+                if write_scalar(&mut self.answer.out, *scalar, number, Numbers::Exact) {
+                    Ok(())
+                } else {
+                    Err(self.broken())
                 }
             }
             ValueContent::Literal(fields) => {

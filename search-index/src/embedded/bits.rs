@@ -60,6 +60,11 @@ impl Bits {
         Some(at as DocId * 64 + 63 - word.leading_zeros())
     }
 
+    /// Returns where the documents begin of which `doc` is the last: behind the one of the set before it.
+    pub(super) fn start(&self, doc: DocId) -> DocId {
+        self.before(doc).map_or(0, |before| before + 1)
+    }
+
     /// Returns the number of documents.
     pub(super) fn count(&self) -> u64 {
         self.words

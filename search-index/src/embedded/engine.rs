@@ -434,12 +434,9 @@ fn cost(snapshot: &Snapshot, search: &Search) -> u64 {
         .aggregations
         .iter()
         .for_each(|aggregation| aggregation.for_each(&mut add));
-    let window = match search.size {
-        0 => 0,
-        size => search.from.saturating_add(size),
-    };
     let hit = search::HIT_STEPS as u64 + search.sort.len() as u64;
-    let hits = window.min(snapshot.roots).saturating_mul(hit);
+    let window = search::window(search).min(snapshot.roots);
+    let hits = window.saturating_mul(hit);
     let work = snapshot
         .size()
         .saturating_add(CLAUSE_COST)

@@ -169,7 +169,7 @@ pub(super) fn is_transient(error: &StoreError) -> bool {
     )
 }
 
-pub(super) fn store_code(error: &StoreError) -> ErrorCode {
+fn store_code(error: &StoreError) -> ErrorCode {
     match error {
         StoreError::Unavailable(_) | StoreError::Overloaded => code::DATA_UNAVAILABLE,
         StoreError::Deadline => code::DATA_TIMEOUT,
@@ -177,7 +177,7 @@ pub(super) fn store_code(error: &StoreError) -> ErrorCode {
     }
 }
 
-pub(super) fn store_reason(error: &StoreError) -> String {
+fn store_reason(error: &StoreError) -> String {
     match error {
         StoreError::Deadline => "the store does not answer in time".to_owned(),
         StoreError::Failed(_) => {

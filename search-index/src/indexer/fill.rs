@@ -135,7 +135,7 @@ impl Fill<'_> {
                         error = &error as &dyn std::error::Error,
                         "a page of documents is read again"
                     );
-                    tries.pause(Setback::of_store(&error)).await?;
+                    tries.pause(Setback::of(&error.into())).await?;
                 }
                 result => return result,
             }

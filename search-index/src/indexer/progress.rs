@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use graph_store::StoreError;
 use graphql_service::ErrorCode;
 use tokio::sync::watch;
 
-use super::error::{IndexerError, store_code, store_reason};
+use super::error::IndexerError;
 use crate::code;
 use crate::document::Malformed;
 
@@ -49,14 +48,6 @@ impl Setback {
             tries: 0,
             code: error.code(),
             reason: error.reason(),
-        }
-    }
-
-    pub(super) fn of_store(error: &StoreError) -> Self {
-        Setback {
-            tries: 0,
-            code: Some(store_code(error)),
-            reason: store_reason(error),
         }
     }
 

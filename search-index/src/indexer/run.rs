@@ -244,11 +244,9 @@ impl Indexer {
         context: &CallContext,
     ) -> Result<(), IndexerError> {
         for (definition, step) in definitions.iter().zip(&plan.steps) {
-            let mut is_unsure = false;
-            let (index, outcome) = match step {
+            let (index, outcome, may_be_older) = match step {
                 Step::Keep { name, may_be_older } => {
-                    is_unsure = *may_be_older;
-                    (name.clone(), Outcome::Unchanged)
+                    (name.clone(), Outcome::Unchanged, *may_be_older)
                 }
                 Step::Build {
                     number,
@@ -262,14 +260,14 @@ impl Indexer {
                         to: Some(name.clone()),
                         replaces_index: *replaces_index,
                     });
-                    (name, outcome)
+                    (name, outcome, false)
                 }
             };
             created.reports.push(ObjectReport {
                 object: definition.name.clone(),
                 index,
                 outcome,
-                may_be_older: is_unsure,
+                may_be_older,
             });
         }
         Ok(())

@@ -248,19 +248,16 @@ impl SearchEngine for OpenSearch {
     ) -> Result<EngineHealth, EngineError> {
         // A name that is not there would be waited for; a pattern is not, and is never too long.
         let path = ["_cluster", "health", PATTERN];
-        let path = match of {
-            [] => &path[..2],
-            _ => &path[..],
+        let query = [("level", "indices")];
+        let (path, query) = match of {
+            [] => (&path[..2], &query[..0]),
+            _ => (&path[..], &query[..]),
         };
         let request = Request {
             timeout: bound(self.client.options().health_check_timeout),
             repeat: Repeat::IfUndone,
             waits: BOTH,
-            ..Request::get(path).query(&[("level", "indices")])
-        };
-        let request = match of {
-            [] => request.query(&[]),
-            _ => request,
+            ..Request::get(path).query(query)
         };
         let health: ClusterHealth = self.run(request, context).await?.json()?;
         Ok(health.judge(of))

@@ -52,17 +52,14 @@ impl<'i> Clauses<'i> {
 
     /// Reads a clause. An error says where it stands.
     pub(super) fn query(self, input: &Input) -> Result<Query> {
-        let read = self.place.only("a clause", input);
-        let read = read.and_then(|(name, content)| {
-            let inside = Clauses {
-                trail: self.trail.member(name),
-                ..self
-            };
-            inside
-                .named(name, content)
-                .map_err(|error| inside.trail.mark(error))
-        });
-        read.map_err(|error| self.trail.mark(error))
+        let only = self.place.only("a clause", input);
+        let (name, content) = only.map_err(|error| self.trail.mark(error))?;
+        let inside = Clauses {
+            trail: self.trail.member(name),
+            ..self
+        };
+        let read = inside.named(name, content);
+        read.map_err(|error| inside.trail.mark(error))
     }
 
     fn named(self, name: &str, content: &Input) -> Result<Query> {
@@ -376,10 +373,15 @@ impl<'i> Clauses<'i> {
         })
     }
 
+    /// Counts a clause for each of some fields.
+    fn count(self, query: &Query, fields: usize) -> Result<()> {
+        let counted = self.limits.count(query, fields);
+        counted.map_err(|error| error.at(self.place.location))
+    }
+
     /// Counts a clause.
     fn counted(self, query: Query) -> Result<Query> {
-        let counted = self.limits.count(&query, 1);
-        counted.map_err(|error| error.at(self.place.location))?;
+        self.count(&query, 1)?;
         Ok(query)
     }
 
@@ -405,9 +407,7 @@ impl<'i> Clauses<'i> {
         let first = fields.next().map(&query);
         if let Some(first) = &first {
             // Before the operands are there as often as there are fields.
-            self.limits
-                .count(first, number)
-                .map_err(|error| error.at(self.place.location))?;
+            self.count(first, number)?;
         }
         let all = best(first.into_iter().chain(fields.map(query)).collect());
         Ok(match (target.index(), all) {

@@ -10,6 +10,7 @@ use super::compose::{Compose, Origin, Report};
 use super::serve::stop_signal;
 use super::store::runtime;
 use super::{CliError, Console, Exit};
+use crate::causes::with_causes;
 
 /// Pause between two looks at a file.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -138,14 +139,4 @@ async fn settled(path: PathBuf, last: Option<&Result<String, String>>) -> Result
         seen = again;
     }
     seen
-}
-
-fn with_causes(error: &CliError) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        text.push_str(&format!(": {cause}"));
-        source = cause.source();
-    }
-    text
 }

@@ -49,7 +49,6 @@ mod users;
 mod validate;
 mod whoami;
 
-use std::error::Error;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -62,6 +61,7 @@ use soml_data::infer::InferError;
 
 use crate::allocator;
 use crate::auth::VerifierError;
+use crate::causes::with_causes;
 use crate::config::{ConfigError, code};
 use crate::data_folder::{FolderError, image_code, schemas_code};
 use crate::gateway::{SetupError, StartError};
@@ -466,15 +466,11 @@ fn finish(result: Result<Exit, CliError>, console: &mut Console<'_>) -> Exit {
         }
         Err(error) => error,
     };
-    let mut text = match error.code() {
-        Some(code) => format!("error[{code}]: {error}"),
-        None => format!("error: {error}"),
+    let described = with_causes(&error);
+    let text = match error.code() {
+        Some(code) => format!("error[{code}]: {described}"),
+        None => format!("error: {described}"),
     };
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(&format!(": {cause}"));
-        source = cause.source();
-    }
     // When even this cannot be written there is nobody to tell.
     let _ = writeln!(console.err, "{text}");
     error.exit()

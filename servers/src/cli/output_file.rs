@@ -32,35 +32,37 @@ impl OutputFile {
     /// Begins a file, which nobody but its owner can read. What is left of an attempt that was killed is overwritten;
     /// a file that is there only if `replaces` says so.
     pub(super) fn create(path: &Path, replaces: bool) -> Result<Self, CliError> {
-        let failed = unwritten(path);
-        let file = match fs::metadata(path) {
-            Ok(known) if known.is_file() && !replaces => {
-                let message = format!("{} exists; --force overwrites it", path.display());
-                return Err(CliError::Usage(message));
-            }
-            // A link stays one.
-            Ok(known) if known.is_file() => path
-                .canonicalize()
-                .and_then(|path| OutputFile::beside(path, Readers::Owner)),
-            Ok(_) => OutputFile::open(path),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                OutputFile::beside(path.to_owned(), Readers::Owner)
-            }
-            Err(error) => Err(error),
-        };
-        file.map_err(failed)
+        let is_there = fs::metadata(path).is_ok_and(|known| known.is_file());
+        if is_there && !replaces {
+            let message = format!("{} exists; --force overwrites it", path.display());
+            return Err(CliError::Usage(message));
+        }
+        OutputFile::begin(path, |_| Readers::Owner)
     }
 
     /// Begins a file without secrets, in place of one that is there: who may read it is as it was, or as is usual for
     /// new files.
     pub(super) fn create_shared(path: &Path) -> Result<Self, CliError> {
+        OutputFile::begin(path, |before| {
+            before.map_or(Readers::Usual, |known| {
+                Readers::AsBefore(known.permissions())
+            })
+        })
+    }
+
+    /// Begins a file; `readers` says who may read it, given the one that is there.
+    fn begin(
+        path: &Path,
+        readers: impl FnOnce(Option<&fs::Metadata>) -> Readers,
+    ) -> Result<Self, CliError> {
         let file = match fs::metadata(path) {
+            // A link stays one.
             Ok(known) if known.is_file() => path
                 .canonicalize()
-                .and_then(|path| OutputFile::beside(path, Readers::AsBefore(known.permissions()))),
+                .and_then(|path| OutputFile::beside(path, readers(Some(&known)))),
             Ok(_) => OutputFile::open(path),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                OutputFile::beside(path.to_owned(), Readers::Usual)
+                OutputFile::beside(path.to_owned(), readers(None))
             }
             Err(error) => Err(error),
         };

@@ -127,22 +127,34 @@ pub(super) async fn beside(
         false => Storage::Memory,
     };
     let indexing = settings.search.indexing != Switch::Off;
+    let data = indexing.then(|| Arc::clone(store));
+    let search = search_app(app, data, schemas, storage, settings)?;
+    Ok(Beside {
+        service: Some(Searching::listen(search).await?),
+        first,
+        refused: None,
+    })
+}
+
+/// Makes a search service beside an object service, which does not listen yet.
+fn search_app(
+    app: &App,
+    data: Option<Arc<dyn GraphStore>>,
+    schemas: Arc<dyn SchemaStore>,
+    storage: Storage,
+    settings: Settings,
+) -> Result<SearchApp, CliError> {
     let engines = Engines::open(&settings, &storage)?;
-    let search = SearchApp::new(SearchParts {
+    Ok(SearchApp::new(SearchParts {
         schemas,
-        data: indexing.then(|| Arc::clone(store)),
+        data,
         engines,
         storage,
         verifier: app.verifier.clone(),
         resources: app.resources.clone(),
         loading: Arc::clone(&app.loading),
         settings,
-    });
-    Ok(Beside {
-        service: Some(Searching::listen(search).await?),
-        first,
-        refused: None,
-    })
+    }))
 }
 
 /// Returns the settings of a search service beside an object service.

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use super::config_args::{ConfigArgs, host_help, port_help};
 use super::federation_gateway;
-use super::gatewaying::{self, Place};
+use super::gatewaying::{self, Gatewaying, Place};
 use super::infer::{INFERRED, from_data, summary};
 use super::input::{Data, Input, usable_with};
 use super::keeping::{self, Stores};
@@ -203,6 +203,29 @@ impl Serve {
         verifier(settings, self.insecure)
     }
 
+    /// Makes the search service and the gateway beside the object service, where there are to be such.
+    async fn beside(
+        &self,
+        program: Program,
+        app: &Arc<App>,
+        store: &DataStore,
+    ) -> Result<(Beside, Option<Gatewaying>), CliError> {
+        if program == Program::ObjectService {
+            warn_of_other_programs(&app.settings);
+            return Ok((Beside::default(), None));
+        }
+        let has_folder = app.settings.store.data_dir.is_some();
+        let keeps_data = store.embedded().is_none()
+            || self.store_path.is_some()
+            // One that cannot be written to keeps no indexes either.
+            || (has_folder && app.store.writer().is_some());
+        let (graph, is_named) = (store.graph_store(), self.input.has_schema());
+        let search = searching::beside(app, &graph, keeps_data, is_named).await?;
+        let subgraph = search.subgraph().await;
+        let gateway = gatewaying::beside(app, subgraph, self.input.demo.as_ref()).await?;
+        Ok((search, gateway))
+    }
+
     async fn serve(
         self,
         program: Program,
@@ -231,29 +254,10 @@ impl Serve {
             Some((name, text)) => self.bind(&app, name, text, console).await?,
             None => bind_kept(&app, console).await?,
         }
-        let has_folder = app.settings.store.data_dir.is_some();
-        let keeps_data = store.embedded().is_none()
-            || self.store_path.is_some()
-            // One that cannot be written to keeps no indexes either.
-            || (has_folder && app.store.writer().is_some());
         if let Some(data) = &data {
             app.loading.begin(data.files().len().max(1));
         }
-        let (search, gateway) = match program {
-            Program::AllInOne => {
-                let is_named = self.input.has_schema();
-                let graph = store.graph_store();
-                let search = searching::beside(&app, &graph, keeps_data, is_named).await?;
-                let subgraph = search.subgraph().await;
-                let demo = self.input.demo.as_ref();
-                let gateway = gatewaying::beside(&app, subgraph, demo).await?;
-                (search, gateway)
-            }
-            Program::ObjectService => {
-                warn_of_other_programs(&app.settings);
-                (Beside::default(), None)
-            }
-        };
+        let (search, gateway) = self.beside(program, &app, &store).await?;
         let address = server.address();
         let (end, ended) = oneshot::channel::<()>();
         let serving = tokio::spawn(server.run(async {

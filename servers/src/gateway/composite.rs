@@ -14,7 +14,7 @@ use graphql_service::{Service, SlotError, Slots};
 
 use super::advice::advice;
 use super::examples::example_queries;
-use super::supergraph_file::{Digest, digest_of};
+use super::supergraph_file::Digest;
 use crate::example_queries::Example;
 use crate::sdl::{PrintedSdl, SdlCell};
 
@@ -92,14 +92,14 @@ impl Composite {
 
     /// Serves a supergraph that was read from a text.
     pub(super) fn of_text(
-        text: &str,
+        digest: Digest,
         supergraph: Supergraph,
         transport: Arc<dyn SubgraphTransport>,
         recipe: Recipe,
     ) -> Result<Self, NotComposed> {
         let composite = Composite::of(supergraph, transport, recipe)?;
         Ok(Composite {
-            digest: Some(digest_of(text)),
+            digest: Some(digest),
             ..composite
         })
     }
@@ -129,9 +129,9 @@ impl Composite {
         })
     }
 
-    /// Returns whether this was read from a text.
-    pub(super) fn is_of(&self, text: &str) -> bool {
-        self.digest == Some(digest_of(text))
+    /// Returns whether this was read from a text with a digest.
+    pub(super) fn is_of(&self, digest: &Digest) -> bool {
+        self.digest.as_ref() == Some(digest)
     }
 
     /// Returns the API as a document in the GraphQL schema definition language.

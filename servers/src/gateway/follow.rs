@@ -9,7 +9,8 @@ use super::app::GatewayApp;
 use super::composite::{Composite, NotComposed};
 use super::endpoints::Endpoints;
 use super::start::StartError;
-use super::supergraph_file::{ReadError, SupergraphFile};
+use super::supergraph_file::{ReadError, SupergraphFile, Text};
+use crate::causes::with_causes;
 
 /// What everybody may know while there is nothing to serve.
 const WAITING: &str = "the gateway waits for the file of its supergraph";
@@ -63,20 +64,22 @@ impl GatewayApp {
             let Some(look) = self.ending.run_until_cancelled(look).await else {
                 return;
             };
-            let said = look.err().map_or_else(String::new, |error| {
-                let text = error.to_string();
-                self.set_stale(Some(format!("the file of the supergraph: {text}")));
-                text
-            });
-            // Once, however long it lasts.
-            if said != unread && !said.is_empty() {
-                let path = file.path().display();
-                tracing::warn!("the supergraph stays as it is: {path}: {said}");
-            }
-            if said.is_empty() {
-                self.set_stale(refused.clone());
-            }
-            unread = said;
+            unread = match look {
+                Ok(()) => {
+                    self.set_stale(refused.clone());
+                    String::new()
+                }
+                Err(error) => {
+                    let said = error.to_string();
+                    self.set_stale(Some(format!("the file of the supergraph: {said}")));
+                    // Once, however long it lasts.
+                    if said != unread {
+                        let path = file.path().display();
+                        tracing::warn!("the supergraph stays as it is: {path}: {said}");
+                    }
+                    said
+                }
+            };
         }
     }
 
@@ -90,7 +93,7 @@ impl GatewayApp {
         let Some(text) = file.changed().await? else {
             return Ok(());
         };
-        if served.is_of(&text) {
+        if served.is_of(&text.digest) {
             *refused = None;
             tracing::info!("the file of the supergraph is again what is served");
             return Ok(());
@@ -117,7 +120,9 @@ impl GatewayApp {
             }
             Err(error) => {
                 file.forget();
-                tracing::warn!("the supergraph stays as it is for now: {error}");
+                tracing::warn!(
+                    "the supergraph stays as it is until the file is looked at again: {path}: {error}"
+                );
             }
         }
         Ok(())
@@ -127,12 +132,12 @@ impl GatewayApp {
     async fn served(
         &self,
         file: &Arc<SupergraphFile>,
-        text: String,
+        text: Text,
     ) -> Result<Result<Served, NotComposed>, SlotError> {
         let (file, recipe) = (Arc::clone(file), self.recipe());
         let (network, before) = (self.network.clone(), self.endpoints());
         let work = move || {
-            let supergraph = recipe.supergraph(&text)?;
+            let supergraph = recipe.supergraph(&text.sdl)?;
             let subgraphs = file.subgraphs(&supergraph);
             let subgraphs = subgraphs.map_err(NotComposed::Subgraphs)?;
             let endpoints = match before.are(&subgraphs) {
@@ -140,24 +145,16 @@ impl GatewayApp {
                 true => before,
                 false => {
                     let made = network.endpoints(subgraphs);
-                    Arc::new(made.map_err(|error| NotComposed::Subgraphs(vec![causes(&error)]))?)
+                    Arc::new(
+                        made.map_err(|error| NotComposed::Subgraphs(vec![with_causes(&error)]))?,
+                    )
                 }
             };
             let transport = Arc::clone(&endpoints.transport);
-            let composite = Composite::of_text(&text, supergraph, transport, recipe)?;
+            let composite = Composite::of_text(text.digest, supergraph, transport, recipe)?;
             Ok((composite, endpoints))
         };
         let slots = &self.resources.slots;
         slots.run(Weight::Background, None, move |_| work()).await
     }
-}
-
-fn causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(&format!(": {cause}"));
-        source = cause.source();
-    }
-    text
 }

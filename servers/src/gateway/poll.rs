@@ -16,11 +16,10 @@ const WARMED: usize = 500;
 
 /// What became of a look at the schemas.
 enum Look {
-    /// They are what is served.
+    /// They are what is served, be it since this look.
     Served,
     /// They are what was refused before.
     Known,
-    Switched,
     /// The schemas do not fit together; they are not tried again as they are.
     Refused(Vec<SubgraphSource>, String),
     /// Not all schemas could be read: why, and what everybody may know of it.
@@ -52,31 +51,25 @@ impl GatewayApp {
                 continue;
             };
             let look = self.look_for_changes(&served, &refused.0);
-            match self.ending.run_until_cancelled(look).await {
-                None => return,
-                Some(Look::Refused(sources, public)) => {
-                    refused = (sources, Some(public));
-                    self.set_stale(refused.1.clone());
-                    said.clear();
-                }
-                Some(Look::Switched | Look::Served) => {
-                    refused = (Vec::new(), None);
-                    self.set_stale(None);
-                    said.clear();
-                }
-                Some(Look::Known) => {
-                    self.set_stale(refused.1.clone());
-                    said.clear();
-                }
-                Some(Look::Unread(why, public)) => {
+            let Some(look) = self.ending.run_until_cancelled(look).await else {
+                return;
+            };
+            match look {
+                Look::Unread(why, public) => {
                     self.set_stale(Some(public));
                     // Once, however long it lasts.
                     if why != said {
                         tracing::warn!("the composite schema stays as it is: {why}");
                         said = why;
                     }
+                    continue;
                 }
+                Look::Refused(sources, public) => refused = (sources, Some(public)),
+                Look::Served => refused = (Vec::new(), None),
+                Look::Known => {}
             }
+            self.set_stale(refused.1.clone());
+            said.clear();
         }
     }
 
@@ -109,7 +102,7 @@ impl GatewayApp {
         match self.compose(sources.clone()).await {
             Ok(Ok(composite)) => {
                 self.switch(composite, served).await;
-                Look::Switched
+                Look::Served
             }
             Ok(Err(error)) => {
                 for reason in error.reasons() {

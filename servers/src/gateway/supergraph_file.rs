@@ -95,6 +95,12 @@ pub(super) enum ReadError {
     Io(io::Error),
 }
 
+/// A text that was read, and what stands for it.
+pub(super) struct Text {
+    pub(super) sdl: String,
+    pub(super) digest: Digest,
+}
+
 impl ReadError {
     /// Returns whether the file may be there later without anybody's help.
     pub(super) fn may_pass(&self) -> bool {
@@ -155,7 +161,7 @@ impl SupergraphFile {
     }
 
     /// Returns the text; nothing if it is what was read last.
-    pub(super) async fn changed(self: &Arc<Self>) -> Result<Option<String>, ReadError> {
+    pub(super) async fn changed(self: &Arc<Self>) -> Result<Option<Text>, ReadError> {
         let file = Arc::clone(self);
         let read = tokio::task::spawn_blocking(move || file.read());
         read.await.expect("reading a file does not panic")
@@ -166,7 +172,7 @@ impl SupergraphFile {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    fn read(&self) -> Result<Option<String>, ReadError> {
+    fn read(&self) -> Result<Option<Text>, ReadError> {
         let stamp = Stamp::of(&self.path)?;
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.as_ref().is_some_and(|last| last.is_of(stamp)) {
@@ -186,7 +192,7 @@ impl SupergraphFile {
         let digest = digest_of(&text);
         let is_known = last.as_ref().is_some_and(|last| last.digest == digest);
         *last = Some(Last { stamp, at, digest });
-        Ok((!is_known).then_some(text))
+        Ok((!is_known).then_some(Text { sdl: text, digest }))
     }
 
     /// Returns the subgraphs of a supergraph from this file, where the configuration says that they are.
@@ -241,7 +247,7 @@ impl SupergraphFile {
 }
 
 /// Returns what stands for a text.
-pub(super) fn digest_of(text: &str) -> Digest {
+fn digest_of(text: &str) -> Digest {
     let mut bytes = [0; SHA256_OUTPUT_LEN];
     bytes.copy_from_slice(digest(&SHA256, text.as_bytes()).as_ref());
     bytes
@@ -302,6 +308,10 @@ mod tests {
     use super::*;
     use crate::config::Seconds;
 
+    fn read(file: &SupergraphFile) -> Result<Option<String>, ReadError> {
+        Ok(file.read()?.map(|text| text.sdl))
+    }
+
     fn settings(path: &Path, names: &[(u32, Option<&str>)]) -> GatewaySettings {
         let subgraphs = names.iter().map(|(number, name)| {
             let subgraph = SubgraphSettings {
@@ -328,21 +338,21 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("a.graphql");
         let file = file(&path);
-        assert!(matches!(file.read(), Err(ReadError::Missing)));
+        assert!(matches!(read(&file), Err(ReadError::Missing)));
         fs::write(&path, " \n").unwrap();
-        assert!(matches!(file.read(), Err(ReadError::Empty)));
+        assert!(matches!(read(&file), Err(ReadError::Empty)));
         fs::write(&path, "one").unwrap();
-        assert_eq!(file.read().unwrap().as_deref(), Some("one"));
-        assert_eq!(file.read().unwrap(), None);
+        assert_eq!(read(&file).unwrap().as_deref(), Some("one"));
+        assert_eq!(read(&file).unwrap(), None);
         // As long as before, and perhaps at the same time.
         fs::write(&path, "two").unwrap();
-        assert_eq!(file.read().unwrap().as_deref(), Some("two"));
+        assert_eq!(read(&file).unwrap().as_deref(), Some("two"));
         // The same text in another file.
         fs::write(folder.path().join("b"), "two").unwrap();
         fs::rename(folder.path().join("b"), &path).unwrap();
-        assert_eq!(file.read().unwrap(), None);
+        assert_eq!(read(&file).unwrap(), None);
         file.forget();
-        assert_eq!(file.read().unwrap().as_deref(), Some("two"));
+        assert_eq!(read(&file).unwrap().as_deref(), Some("two"));
     }
 
     #[test]
@@ -358,7 +368,7 @@ mod tests {
             .set_modified(old)
             .unwrap();
         let file = file(&path);
-        assert_eq!(file.read().unwrap().as_deref(), Some("one"));
+        assert_eq!(read(&file).unwrap().as_deref(), Some("one"));
         let last = file.last.lock().unwrap();
         assert!(last.as_ref().unwrap().is_of(Stamp::of(&path).unwrap()));
     }

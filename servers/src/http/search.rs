@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use graphql_service::GraphqlError;
 use search_index::engine::EngineError;
-use search_index::indexer::MalformedValues;
+use search_index::indexer::{IndexerError, MalformedValues};
 use serde_json::json;
 use soml_core::access::Operation;
 
@@ -126,25 +126,10 @@ async fn change_error(app: &SearchApp, error: SearchChangeError, text: &str) -> 
             HttpError::new(code::BINDING_SUPERSEDED, error.to_string()).into_response()
         }
         SearchChangeError::Engine(error) => engine_error(&error).into_response(),
-        SearchChangeError::Indexer(error) if error.code().is_some() => {
-            tracing::error!(
-                error = &error as &dyn std::error::Error,
-                "the data could not be read"
-            );
-            let code = error.code().unwrap_or(code::INDEXING_FAILED);
-            HttpError::new(code, error.reason()).into_response()
-        }
+        SearchChangeError::Indexer(error) => indexer_error(&error).into_response(),
         SearchChangeError::NotChecked(ref setback) => {
             let code = setback.code.unwrap_or(code::INDEXING_FAILED);
             HttpError::new(code, error.to_string()).into_response()
-        }
-        SearchChangeError::Indexer(error) => {
-            tracing::error!(
-                error = &error as &dyn std::error::Error,
-                "the indexes could not be built"
-            );
-            let message = "the indexes could not be built; details are in the log";
-            HttpError::new(code::INDEXING_FAILED, message).into_response()
         }
         SearchChangeError::Busy(error) => HttpError::of_slot(error).into_response(),
         SearchChangeError::Store(error @ SchemaStoreError::Failed(_))
@@ -156,18 +141,32 @@ async fn change_error(app: &SearchApp, error: SearchChangeError, text: &str) -> 
     }
 }
 
+/// The answer when indexes could not be built.
+fn indexer_error(error: &IndexerError) -> HttpError {
+    let Some(code) = error.code() else {
+        tracing::error!(
+            error = error as &dyn std::error::Error,
+            "the indexes could not be built"
+        );
+        let message = "the indexes could not be built; details are in the log";
+        return HttpError::new(code::INDEXING_FAILED, message);
+    };
+    tracing::error!(
+        error = error as &dyn std::error::Error,
+        "the data could not be read"
+    );
+    HttpError::new(code, error.reason())
+}
+
 /// The answer when the object service that schemas are read from does not do its part.
 fn schemas_failed(error: &SchemaStoreError) -> HttpError {
     tracing::error!(
         error = error as &dyn std::error::Error,
         "the schemas of the object service cannot be read"
     );
-    let mut cause = std::error::Error::source(error);
-    let mut request = None;
-    while let Some(found) = cause {
-        request = request.or(found.downcast_ref::<reqwest::Error>());
-        cause = found.source();
-    }
+    let first = std::error::Error::source(error);
+    let mut causes = std::iter::successors(first, |&cause| cause.source());
+    let request = causes.find_map(|cause| cause.downcast_ref::<reqwest::Error>());
     let (code, message) = match request {
         Some(error) if error.is_timeout() => (
             code::SCHEMAS_TIMEOUT,

@@ -459,7 +459,8 @@ fn try_writing(folder: &Path) -> io::Result<()> {
     fs::remove_file(probe)
 }
 
-fn is_refused(error: &io::Error) -> bool {
+/// Returns whether an error says that something can only be read.
+pub(crate) fn is_refused(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem

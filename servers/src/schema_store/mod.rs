@@ -10,7 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 pub use folder::FolderSchemaStore;
-pub(crate) use folder::sync_parent;
+pub(crate) use folder::{is_refused, sync_parent};
 pub use memory::InMemorySchemaStore;
 pub use state::Binding;
 
@@ -216,5 +216,21 @@ pub trait SchemaStore: Send + Sync + 'static {
     /// restart would not serve what is served.
     async fn missing(&self) -> Result<Vec<String>, SchemaStoreError> {
         Ok(Vec::new())
+    }
+}
+
+/// Stores a document in place of the one with its name; one with the same text stays as it is.
+pub(crate) async fn put(
+    schemas: &dyn SchemaStore,
+    id: &str,
+    text: Arc<str>,
+) -> Result<(), SchemaStoreError> {
+    match schemas.get(id).await? {
+        None => schemas.create(id, text).await.map(drop),
+        Some(stored) if stored.text == text => Ok(()),
+        Some(_) => {
+            let any = Expected::default();
+            schemas.replace(id, text, &any).await.map(drop)
+        }
     }
 }

@@ -61,7 +61,6 @@ impl SearchApp {
         let stored = self.stored(id, expected).await?;
         let (searchable, checked) = self.searchable(&stored.text).await?;
         self.check_roles(&searchable.soml)?;
-        self.warn_of_roles(&searchable.soml);
         let candidate = self.candidate(&stored, searchable, query).await?;
         let candidate = Arc::new(candidate);
         let accepted = loop {
@@ -248,6 +247,7 @@ impl SearchApp {
         searchable: Searchable,
         query: Option<&str>,
     ) -> Result<Bound, SearchChangeError> {
+        let ignores_roles = self.warn_of_roles(&searchable.soml);
         let (id, revision) = (stored.id.clone(), stored.revision.clone());
         let engine = Arc::clone(&self.engines.searched);
         let options = service_options(&self.settings).with_slots(Arc::clone(&self.resources.slots));
@@ -271,6 +271,7 @@ impl SearchApp {
                 examples,
                 soml,
                 indexes,
+                ignores_roles,
             })
         };
         Ok(self.in_slot(make).await?)

@@ -24,6 +24,8 @@ pub(crate) struct Bound {
     pub(crate) examples: Vec<Example>,
     pub(super) soml: Arc<Valid<Schema>>,
     pub(super) indexes: Arc<Indexes>,
+    /// Searches show what its roles hide, and nobody has said that this is known.
+    pub(super) ignores_roles: bool,
     /// What the run found that built the indexes, or builds them.
     pub(super) progress: ArcSwap<Progress>,
     pub(super) sdl: SdlCell,
@@ -39,6 +41,8 @@ pub(super) struct BoundParts {
     pub(super) examples: Vec<Example>,
     pub(super) soml: Arc<Valid<Schema>>,
     pub(super) indexes: Arc<Indexes>,
+    /// Searches show what its roles hide, and nobody has said that this is known.
+    pub(super) ignores_roles: bool,
 }
 
 impl Bound {
@@ -51,6 +55,7 @@ impl Bound {
             examples: parts.examples,
             soml: parts.soml,
             indexes: parts.indexes,
+            ignores_roles: parts.ignores_roles,
             progress: ArcSwap::default(),
             sdl: SdlCell::default(),
             subgraph: OnceCell::new(),

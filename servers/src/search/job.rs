@@ -18,6 +18,7 @@ use super::app::SearchApp;
 use super::bound::{Bound, building};
 use super::error::{SearchChangeError, code_of};
 use super::follow::follow;
+use crate::causes::with_causes;
 
 /// How often searches are told how far the indexes are.
 const TICK: Duration = Duration::from_millis(50);
@@ -286,7 +287,7 @@ impl Run {
         if error.is_cancelled() || token.is_cancelled() {
             return self.cancelled().await;
         }
-        tracing::error!(error = described(&error), "the indexes cannot be built");
+        tracing::error!(error = with_causes(&error), "the indexes cannot be built");
         if self.accepted.is_some() {
             return self.refuse(error.into()).await;
         }
@@ -412,7 +413,7 @@ impl Run {
         if let Err(error) = self.indexer.remove_superseded(&report, &context).await
             && !error.is_cancelled()
         {
-            tracing::warn!(error = described(&error), "replaced indexes are left");
+            tracing::warn!(error = with_causes(&error), "replaced indexes are left");
         }
     }
 
@@ -500,17 +501,6 @@ impl Bound {
         });
         self.service.set_targets(targets.collect());
     }
-}
-
-/// Returns an error with its causes, for logs and operators.
-pub(super) fn described(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(&format!(": {cause}"));
-        source = cause.source();
-    }
-    text
 }
 
 /// Waits; tells whether it was not cancelled meanwhile.

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use crate::config::Settings;
 use crate::schema_store::{
     Binding, Expected, FolderSchemaStore, SchemaEntry, SchemaStore, SchemaStoreError, StoredSchema,
+    is_refused, put,
 };
 
 /// Where a search service keeps what it needs over a restart.
@@ -136,7 +137,7 @@ fn lock(folder: &Path) -> Result<Option<File>, SchemaStoreError> {
     };
     let file = match opened {
         Ok(file) => file,
-        Err(error) if is_read_only(&error) => {
+        Err(error) if is_refused(&error) => {
             tracing::warn!(
                 folder = %folder.display(),
                 %error,
@@ -161,11 +162,6 @@ fn lock(folder: &Path) -> Result<Option<File>, SchemaStoreError> {
         }
         Err(TryLockError::Error(error)) => Err(failed(error)),
     }
-}
-
-fn is_read_only(error: &io::Error) -> bool {
-    use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
-    matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem)
 }
 
 /// What earlier versions kept of a schema that was bound.
@@ -232,14 +228,7 @@ impl KeptBinding {
     async fn copy(&self, id: &str) -> Result<(), SchemaStoreError> {
         let stored = self.schemas.get(id).await?;
         let text = stored.ok_or(SchemaStoreError::NotFound)?.text;
-        match self.kept.get(id).await? {
-            None => self.kept.create(id, text).await.map(drop),
-            Some(copy) if copy.text == text => Ok(()),
-            Some(_) => {
-                let any = Expected::default();
-                self.kept.replace(id, text, &any).await.map(drop)
-            }
-        }
+        put(&self.kept, id, text).await
     }
 
     /// Removes copies of documents that are not bound any more.

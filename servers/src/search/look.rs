@@ -200,9 +200,9 @@ impl SearchApp {
         };
         let states = in_time(end, engine.indexes(context)).await?;
         let targets = bound.service.targets();
-        let names: Vec<PhysicalName> = targets.iter().filter_map(ready).cloned().collect();
         let is_there = |name: &&PhysicalName| states.iter().any(|state| state.name == **name);
-        let there: Vec<PhysicalName> = names.iter().filter(is_there).cloned().collect();
+        let there = targets.iter().filter_map(ready).filter(is_there);
+        let there: Vec<PhysicalName> = there.cloned().collect();
         let counting = async { Ok::<_, EngineState>(counts(engine, &there, end, context).await) };
         let (health, counts) =
             tokio::try_join!(in_time(end, engine.health(&there, context)), counting)?;
@@ -352,14 +352,19 @@ async fn in_time<T>(
     match timeout_at(end, look).await {
         Ok(Ok(found)) => Ok(found),
         Ok(Err(error)) => Err(EngineState::of(&error)),
-        Err(_) => Err(EngineState::Away(Trouble {
-            code: search_index::code::ENGINE_TIMEOUT.as_str(),
-            message: "the search engine did not respond in time".to_owned(),
-        })),
+        Err(_) => Err(EngineState::late()),
     }
 }
 
 impl EngineState {
+    /// The engine does not answer in time.
+    fn late() -> Self {
+        EngineState::Away(Trouble {
+            code: search_index::code::ENGINE_TIMEOUT.as_str(),
+            message: "the search engine did not respond in time".to_owned(),
+        })
+    }
+
     fn of(error: &EngineError) -> Self {
         tracing::warn!(
             error = error as &dyn std::error::Error,
@@ -369,9 +374,7 @@ impl EngineState {
         let trouble = |message: String| Trouble { code, message };
         match error {
             EngineError::TimedOut(_) | EngineError::Call(StoreError::Deadline) => {
-                EngineState::Away(trouble(
-                    "the search engine did not respond in time".to_owned(),
-                ))
+                EngineState::late()
             }
             EngineError::Unavailable(_) | EngineError::Overloaded(_) | EngineError::Call(_) => {
                 EngineState::Away(trouble("the search engine cannot be reached".to_owned()))

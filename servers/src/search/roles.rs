@@ -131,22 +131,17 @@ impl SearchApp {
         }
     }
 
-    /// Returns whether searches over a schema show what its roles hide, and nobody has said that this is known.
-    pub(super) fn ignores_roles(&self, soml: &Schema) -> bool {
-        self.ignored_roles(soml).is_some()
-    }
-
-    pub(super) fn warn_of_roles(&self, soml: &Schema) {
-        if let Some(shown) = self.ignored_roles(soml) {
+    /// Warns of what searches over a schema show although its roles hide it, unless somebody has said that this is
+    /// known. Returns whether there is such a thing.
+    pub(super) fn warn_of_roles(&self, soml: &Schema) -> bool {
+        let is_asked = self.verifier.is_some() && !self.settings.search.says_about_roles;
+        let shown = is_asked.then(|| Shown::of(soml, &self.settings)).flatten();
+        if let Some(shown) = &shown {
             tracing::warn!(
                 "{shown}: `search.rbac.enabled` is not built yet. Set it to `false` to say that this is known"
             );
         }
-    }
-
-    fn ignored_roles(&self, soml: &Schema) -> Option<Shown> {
-        let is_asked = self.verifier.is_some() && !self.settings.search.says_about_roles;
-        is_asked.then(|| Shown::of(soml, &self.settings)).flatten()
+        shown.is_some()
     }
 }
 

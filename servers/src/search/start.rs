@@ -8,9 +8,10 @@ use soml_core::Severity;
 use super::app::SearchApp;
 use super::binding::Begun;
 use super::error::SearchChangeError;
-use super::job::{described, sleep};
+use super::job::sleep;
+use crate::causes::with_causes;
 use crate::schema::{SchemaIdError, check_id, path_name};
-use crate::schema_store::{Binding, Expected, SchemaStoreError};
+use crate::schema_store::{Binding, Expected, SchemaStoreError, put};
 
 /// What to bind at the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,14 +47,7 @@ impl SearchApp {
         let soml = loaded.schema.ok_or(FirstSchemaError::Invalid)?;
         let id = path_name(&soml.id);
         check_id(&id)?;
-        match self.schemas.get(&id).await? {
-            None => drop(self.schemas.create(&id, text.into()).await?),
-            Some(stored) if *stored.text == *text => {}
-            Some(_) => {
-                let any = Expected::default();
-                drop(self.schemas.replace(&id, text.into(), &any).await?);
-            }
-        }
+        put(self.schemas.as_ref(), &id, text.into()).await?;
         Ok(id)
     }
 
@@ -127,7 +121,7 @@ impl SearchApp {
         tracing::error!(
             schema = id,
             code,
-            error = described(error),
+            error = with_causes(error),
             finding = findings,
             "the schema cannot be bound to the search service, which starts without it"
         );
@@ -154,7 +148,7 @@ impl SearchApp {
         tracing::error!(
             schema = id,
             code,
-            error = described(error),
+            error = with_causes(error),
             "the schema was not bound to the search service: `task.default.retry.maxRetries` is reached"
         );
         let text = format!(
@@ -190,7 +184,7 @@ impl SearchApp {
             Err(error) => return Err(error),
         };
         tracing::warn!(
-            error = described(&error),
+            error = with_causes(&error),
             schema = first.id,
             "the schema cannot be bound to the search service yet; it is tried again"
         );
@@ -246,7 +240,7 @@ impl SearchApp {
                 Some(error) => last = error,
                 None => return,
             }
-            let text = described(&last);
+            let text = with_causes(&last);
             tracing::warn!(error = text, tries, "the schema cannot be bound yet");
         }
         self.is_given_up(&first.id, &last);

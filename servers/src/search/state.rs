@@ -81,7 +81,7 @@ fn check_search(app: &SearchApp, engine: &EngineState) -> HealthRecord {
         "schema `{}` is bound, and the search engine answers",
         bound.id
     );
-    if app.ignores_roles(&bound.soml) {
+    if bound.ignores_roles {
         message.push_str(
             "; searches show what roles of the schema may not read (`search.rbac.enabled` is not set)",
         );

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::command_line::{code, err, out, soml};
-use crate::data_folder::{BOOKS, Folder, agent, answer, files, stop};
+use crate::data_folder::{BOOKS, Folder, answer, files, stop};
 use crate::gateway::soml::{Soml, get, post};
+use crate::processes::agent;
 
 /// A folder with data and a schema that was bound.
 fn served() -> Folder {

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::command_line::{code, err, out, soml};
 use crate::gateway::soml::{Soml, get, log_in, post};
-use crate::processes::PATIENCE;
+use crate::processes::agent;
 
 pub(crate) const DATA: &str = "demo/star-wars/data.ttl";
 pub(crate) const SCHEMA: &str = "demo/star-wars/schema.yaml";
@@ -75,11 +75,6 @@ pub(crate) fn answer(service: &Soml, query: &str) -> Value {
     let (status, answer) = post(service.base("GraphQL:"), query, None);
     assert_eq!((status, &answer["errors"]), (200, &Value::Null), "{answer}");
     answer["data"].clone()
-}
-
-pub(crate) fn agent() -> ureq::Agent {
-    let config = ureq::Agent::config_builder().http_status_as_error(false);
-    config.timeout_global(Some(PATIENCE)).build().into()
 }
 
 pub(crate) fn put(base: &str, path: &str, text: &str) -> u16 {

@@ -6,8 +6,9 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::command_line::{code, err, out, soml};
-use crate::data_folder::{BOOKS, DATA, Folder, SCHEMA, agent, answer, put, stop};
+use crate::data_folder::{BOOKS, DATA, Folder, SCHEMA, answer, put, stop};
 use crate::gateway::soml::{Soml, get, post, wait_until_indexed};
+use crate::processes::agent;
 use crate::sparql_server::SparqlServer;
 
 #[test]

@@ -18,6 +18,14 @@ pub(crate) fn eventually(condition: impl Fn() -> bool) {
     }
 }
 
+/// Returns a client that takes every status for an answer.
+pub(crate) fn agent() -> ureq::Agent {
+    let config = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_global(Some(PATIENCE));
+    config.build().into()
+}
+
 /// A running process, which is killed when this is dropped.
 pub(crate) struct Running {
     pub(crate) child: Child,
@@ -49,6 +57,19 @@ impl Running {
             Err(RecvTimeoutError::Disconnected) => None,
             Err(RecvTimeoutError::Timeout) => panic!("the process says nothing more"),
         }
+    }
+
+    /// Waits for a line that begins with `last`; returns all lines up to it.
+    pub(crate) fn said_until(&self, last: &str) -> Vec<String> {
+        let mut said = Vec::new();
+        while let Some(line) = self.line() {
+            let is_last = line.starts_with(last);
+            said.push(line);
+            if is_last {
+                return said;
+            }
+        }
+        panic!("it has ended: {said:#?}");
     }
 
     /// Asks the process to end, and waits until it has.

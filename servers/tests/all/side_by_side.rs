@@ -33,15 +33,8 @@ impl Program {
             .envs(variables.iter().copied())
             .stderr(Stdio::null());
         let running = Running::start(&mut command);
-        let mut said = Vec::new();
-        while let Some(line) = running.line() {
-            let is_last = line.starts_with(last);
-            said.push(line);
-            if is_last {
-                return Program { running, said };
-            }
-        }
-        panic!("{path} has ended: {said:#?}");
+        let said = running.said_until(last);
+        Program { running, said }
     }
 
     fn endpoint(&self, word: &str) -> String {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::answers::Said;
-use crate::processes::{PATIENCE, Running, output};
+use crate::processes::{PATIENCE, Running, agent, output};
 use crate::proxy::Proxy;
 use crate::repository::{MEMORY, repository};
 use crate::rows::{Row, Service};
@@ -417,12 +417,4 @@ fn token(role: &'static str) -> (&'static str, String) {
     assert!(output.status.success());
     let token = String::from_utf8(output.stdout).unwrap();
     (role, token.trim().to_owned())
-}
-
-/// Returns a client that takes every status for an answer.
-fn agent() -> ureq::Agent {
-    let config = ureq::Agent::config_builder()
-        .http_status_as_error(false)
-        .timeout_global(Some(PATIENCE));
-    config.build().into()
 }

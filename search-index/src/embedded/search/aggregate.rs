@@ -137,7 +137,7 @@ impl<'a> Aggregator<'a> {
             let (level, parents) = (segment.level(level)?, segment.level(above)?);
             let mut own = Vec::new();
             for doc in documents {
-                let start = parents.before(*doc).map_or(0, |before| before + 1);
+                let start = parents.start(*doc);
                 self.watch.steps(1 + (*doc - start) as usize / 16)?;
                 own.extend((start..*doc).filter(|child| level.contains(*child)));
             }

@@ -7,7 +7,7 @@ use tantivy::DocId;
 
 use super::compile::Result;
 use super::node::{Node, Runner};
-use super::scorer::Scorer;
+use super::scorer::{BoxScorer, Scorer};
 use super::sort::{Key, SegmentKey, SortValue};
 use super::watch::Watch;
 use crate::dsl::Value;
@@ -161,6 +161,23 @@ struct Candidate {
     score: f32,
 }
 
+impl Collected {
+    /// Counts a hit.
+    fn count(&mut self, score: f32) {
+        self.total += 1;
+        let greatest = self.max_score.map_or(score, |greatest| greatest.max(score));
+        self.max_score = Some(greatest);
+    }
+}
+
+/// Returns the integers of the values of `search_after`.
+fn after(keys: &[SegmentKey<'_>], values: &[Option<Value>]) -> Result<Vec<u64>> {
+    let values = keys.iter().zip(values);
+    values
+        .map(|(key, value)| key.after(value.as_ref()))
+        .collect()
+}
+
 impl<'p> Part<'p> {
     fn run(&mut self, collected: &mut Collected) -> Result<Vec<SegmentKey<'p>>> {
         let plan = self.plan;
@@ -169,27 +186,33 @@ impl<'p> Part<'p> {
             .iter()
             .map(|key| SegmentKey::new(key, self.segment));
         let keys = keys.collect::<Result<Vec<_>>>()?;
-        let after = match plan.after {
-            None => None,
-            Some(values) => {
-                let values = keys
-                    .iter()
-                    .zip(values)
-                    .map(|(key, value)| key.after(value.as_ref()));
-                Some(values.collect::<Result<Vec<_>>>()?)
-            }
-        };
+        let after = plan.after.map(|values| after(&keys, values)).transpose()?;
         let runner = Runner::new(self.segment, self.watch);
         let before = self.watch.used();
-        let Some(mut scorer) = runner.scorer(&plan.query, plan.with_scores)? else {
+        let Some(scorer) = runner.scorer(&plan.query, plan.with_scores)? else {
             self.watch.reuse(self.watch.used() - before);
             return Ok(keys);
         };
         let post_filter = plan.post_filter.as_ref();
-        let mut post_filter = post_filter
+        let post_filter = post_filter
             .map(|node| runner.scorer(node, false))
             .transpose()?;
         let scorers = self.watch.used() - before;
+        self.walk(scorer, post_filter, (&keys, after.as_deref()), collected)?;
+        self.watch.outcome()?;
+        self.watch.reuse(scorers);
+        Ok(keys)
+    }
+
+    /// Goes through the documents that match, and offers those that pass the filter and are behind `after`.
+    fn walk(
+        &mut self,
+        mut scorer: BoxScorer<'p>,
+        mut post_filter: Option<Option<BoxScorer<'p>>>,
+        (keys, after): (&[SegmentKey<'p>], Option<&[u64]>),
+        collected: &mut Collected,
+    ) -> Result<()> {
+        let plan = self.plan;
         let roots = self.segment.level(ROOT)?;
         let nested_keys = keys.iter().filter(|key| key.is_nested()).count();
         let mut scratch = Vec::with_capacity(keys.len());
@@ -212,29 +235,21 @@ impl<'p> Part<'p> {
                     Some(Some(filter)) => filter.seek(root) == root,
                 };
                 if passes {
-                    collected.total += 1;
-                    let greatest = collected
-                        .max_score
-                        .map_or(score, |greatest| greatest.max(score));
-                    collected.max_score = Some(greatest);
+                    collected.count(score);
                     if nested_keys > 0 {
-                        let first = roots.before(root).map_or(0, |before| before + 1);
-                        self.watch
-                            .steps((root - first) as usize * nested_keys / 16)?;
+                        let objects = (root - roots.start(root)) as usize;
+                        self.watch.steps(objects * nested_keys / 16)?;
                     }
                     scratch.clear();
                     scratch.extend(keys.iter().map(|key| key.of(root, score)));
-                    let is_behind = after.as_ref().is_none_or(|after| scratch > *after);
-                    if is_behind {
+                    if after.is_none_or(|after| scratch.as_slice() > after) {
                         self.offer(&scratch, root, score)?;
                     }
                 }
             }
             doc = scorer.advance();
         }
-        self.watch.outcome()?;
-        self.watch.reuse(scorers);
-        Ok(keys)
+        Ok(())
     }
 
     /// Goes on to a root that is not deleted.

@@ -92,6 +92,14 @@ pub(super) fn run(
     })
 }
 
+/// Returns how many hits are found for a page: those before it too.
+pub(super) fn window(search: &Search) -> u64 {
+    match search.size {
+        0 => 0,
+        size => search.from.saturating_add(size),
+    }
+}
+
 fn plan<'p>(
     snapshot: &Snapshot,
     layout: &Layout,
@@ -108,10 +116,6 @@ fn plan<'p>(
         let message = "`search_after` has a value for each sort key";
         return Err(EngineError::Unsupported(message.to_owned()));
     }
-    let window = match search.size {
-        0 => 0,
-        size => search.from.saturating_add(size),
-    };
     let post_filter = search.post_filter.as_ref();
     Ok(Plan {
         query: compiler.compile(query, 1.0, ROOT)?,
@@ -124,7 +128,7 @@ fn plan<'p>(
         keys,
         after: search.search_after.as_deref(),
         min_score: search.min_score.map(|least| least as f32),
-        window: usize::try_from(window).unwrap_or(usize::MAX),
+        window: usize::try_from(window(search)).unwrap_or(usize::MAX),
         keep_matches: !search.aggregations.is_empty(),
     })
 }

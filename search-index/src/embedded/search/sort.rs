@@ -178,7 +178,7 @@ impl<'s> SegmentKey<'s> {
         let raw = match self.nested {
             None => pick(leaf.kind, *mode, column.values_for_doc(doc)),
             Some((level, roots)) => {
-                let start = roots.before(doc).map_or(0, |before| before + 1);
+                let start = roots.start(doc);
                 let children = (start..doc).filter(|child| level.contains(*child));
                 pick(
                     leaf.kind,

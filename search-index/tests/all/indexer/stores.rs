@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
 use graph_store::{CallContext, DataVersion, GraphStore, StoreError, StoreInfo};
 use search_index::indexer::{IndexerError, IndexerOptions, Outcome, Report};
+use tokio::sync::watch;
 
 use super::memory::Memory;
 use super::{films, indexer, options, run, store, triples};
@@ -21,7 +22,7 @@ struct Unruly {
     fault: Fault,
     /// Probes are answered.
     is_there: AtomicBool,
-    probes: AtomicUsize,
+    probes: watch::Sender<usize>,
     selections: AtomicUsize,
 }
 
@@ -44,7 +45,7 @@ impl Unruly {
             faults: AtomicUsize::new(faults),
             fault,
             is_there: AtomicBool::new(matches!(fault, Fault::Slow(_))),
-            probes: AtomicUsize::new(0),
+            probes: watch::Sender::new(0),
             selections: AtomicUsize::new(0),
         })
     }
@@ -75,9 +76,9 @@ impl GraphStore for Unruly {
                     return Err(StoreError::Cancelled);
                 }
                 Fault::Slow(probes) => {
-                    while self.probes.load(Ordering::SeqCst) < probes {
-                        tokio::time::sleep(Duration::from_millis(1)).await;
-                    }
+                    let mut answered = self.probes.subscribe();
+                    let waited = answered.wait_for(|answered| *answered >= probes).await;
+                    waited.map(drop).expect("the sender is there");
                 }
                 Fault::Fails => return Err(StoreError::Failed("404 at http://10.0.0.1".into())),
                 Fault::Away => return Err(StoreError::Unavailable("http://10.0.0.1".into())),
@@ -95,7 +96,7 @@ impl GraphStore for Unruly {
     }
 
     async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError> {
-        self.probes.fetch_add(1, Ordering::SeqCst);
+        self.probes.send_modify(|probes| *probes += 1);
         if !self.is_there.load(Ordering::SeqCst) {
             std::future::pending::<()>().await;
         }
@@ -254,7 +255,7 @@ async fn a_store_that_is_slow_is_waited_for_as_long_as_it_answers_probes() {
     patient.probe_timeout = Duration::from_secs(60);
     let indexer = indexer(&films("name"), data.clone(), engine.clone(), patient);
     indexer.run(&CallContext::new()).await.expect("a run");
-    assert!(data.probes.load(Ordering::SeqCst) >= 5);
+    assert!(*data.probes.borrow() >= 5);
     let selections = data.selections.load(Ordering::SeqCst);
     assert_eq!(selections, 2, "one for each index, none again");
 }

@@ -7,10 +7,10 @@ use servers::demo::STAR_WARS;
 use tempfile::TempDir;
 
 use super::listener::Socket;
-use super::soml::{Soml, agent, get, log_in, post, send, wait_until_indexed};
+use super::soml::{Soml, get, log_in, post, send, wait_until_indexed};
 use super::subgraph::{Said, Subgraph};
 use crate::command_line::{code, err, soml};
-use crate::processes::{PATIENCE, Running, eventually};
+use crate::processes::{PATIENCE, Running, agent, eventually};
 
 #[test]
 fn the_demo_is_a_gateway_over_its_object_service_its_search_service_and_an_extension_service() {

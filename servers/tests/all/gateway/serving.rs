@@ -1,15 +1,18 @@
 //! What a gateway that has composed its subgraphs serves.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use axum::Router;
 use axum::routing::get;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use super::process::Gateway;
 use super::subgraph::{PLANETS, Said, Subgraph, planets, served};
+use crate::processes::PATIENCE;
 
 fn sky() -> (Subgraph, Subgraph) {
     (Subgraph::planets(), Subgraph::moons())
@@ -185,10 +188,11 @@ fn many_who_ask_for_health_at_once_make_few_requests_to_subgraphs() {
     let planets = Subgraph::planets();
     let asked = Arc::new(AtomicUsize::new(0));
     let counting = Arc::clone(&asked);
+    let (release, mut held) = watch::channel(false);
     let health = get(move || async move {
         counting.fetch_add(1, Ordering::SeqCst);
         // Others ask meanwhile.
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        let _ = held.wait_for(|is_released| *is_released).await;
         r#"{"status": "OK", "id": "9500"}"#
     });
     let (_runtime, address) = served(Router::new().route("/health", health));
@@ -201,11 +205,25 @@ fn many_who_ask_for_health_at_once_make_few_requests_to_subgraphs() {
             ("SERVICE_DWELL", "3600000"),
         ],
     );
-    std::thread::scope(|scope| {
-        for _ in 0..50 {
-            scope.spawn(|| assert_eq!(gateway.get("/__gtg").status, 200));
-        }
+    let address = gateway.base.strip_prefix("http://").unwrap();
+    let asking = (0..50).map(|_| {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let request =
+            format!("GET /__gtg HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        stream
     });
+    let asking: Vec<_> = asking.collect();
+    // Connections are accepted in their order.
+    assert_eq!(gateway.get("/__live").status, 200);
+    gateway.wait("somebody looks", |_| asked.load(Ordering::SeqCst) > 0);
+    release.send_replace(true);
+    for mut stream in asking {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
     let asked = asked.load(Ordering::SeqCst);
     assert!(asked <= 3, "{asked} requests");
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::processes::{PATIENCE, Running};
+use crate::processes::{PATIENCE, Running, agent};
 
 /// A running `soml serve`, which ends when this is dropped.
 pub(crate) struct Soml {
@@ -63,18 +63,11 @@ impl Soml {
 
     fn of(mut command: Command, last: &str) -> Soml {
         let running = Running::start(command.stderr(Stdio::null()));
-        let mut said = Vec::new();
-        while let Some(line) = running.line() {
-            let is_last = line.starts_with(last);
-            said.push(line);
-            if is_last {
-                return Soml {
-                    said,
-                    _running: running,
-                };
-            }
+        let said = running.said_until(last);
+        Soml {
+            said,
+            _running: running,
         }
-        panic!("it has ended: {said:#?}");
     }
 
     /// Returns the address of a service by the word before it.
@@ -89,14 +82,6 @@ impl Soml {
     pub(crate) fn endpoint(&self) -> String {
         format!("{}/graphql", self.base("GraphQL:"))
     }
-}
-
-/// Returns a client that takes every status for an answer.
-pub(super) fn agent() -> ureq::Agent {
-    let config = ureq::Agent::config_builder()
-        .http_status_as_error(false)
-        .timeout_global(Some(PATIENCE));
-    config.build().into()
 }
 
 /// Sends an operation; returns the status and the answer.

@@ -11,7 +11,6 @@ use tempfile::TempDir;
 use super::data_away::{Manner, Unruly};
 use super::stoppable::Stoppable;
 use super::{Sky, World, block_on, on_both_engines};
-use crate::service::Service;
 
 on_both_engines! {
     a_client_that_searches_sees_no_error_and_no_part_of_an_index
@@ -81,15 +80,7 @@ fn malformed_values_are_refused_where_they_must_not_be_ignored(world: &World) {
     );
     let mut parts = world.parts(store);
     parts.settings.search.ignore_malformed = false;
-    let schemas = Arc::clone(&parts.schemas);
-    let (service, app) = crate::service::Service::search(parts, Some(&title));
-    let sky = super::Sky {
-        service,
-        app,
-        schemas,
-        root: world.root(),
-        field: world.field(),
-    };
+    let sky = world.serve_with(parts, Some(&title));
     assert_eq!(sky.total(), 2);
     sky.store("sky", &sized);
     let refused = sky.bind("sky");
@@ -126,15 +117,7 @@ fn an_unbuilt_schema_is_served_and_says_that_its_indexes_are_being_built() {
     engine.hold_bulks(true);
     let engines = servers::search::Engines::of(engine.clone());
     let parts = world.parts_over(super::planets(20), engines);
-    let schemas = Arc::clone(&parts.schemas);
-    let (service, app) = crate::service::Service::search(parts, None);
-    let sky = super::Sky {
-        service,
-        app,
-        schemas,
-        root: world.root(),
-        field: world.field(),
-    };
+    let sky = world.serve_with(parts, None);
     sky.store("sky", &world.soml("title: {}"));
     assert_eq!(sky.bind("sky").status, 200);
     let answer = sky.search();
@@ -146,8 +129,8 @@ fn an_unbuilt_schema_is_served_and_says_that_its_indexes_are_being_built() {
     assert_eq!(sky.info()["state"], "BUILDING");
     assert_eq!(sky.check("2200")["status"], "WARNING");
     engine.hold_bulks(false);
-    sky.wait("the index is there", |sky| sky.total() == 20);
-    assert_eq!(sky.check("2200")["status"], "OK");
+    sky.wait_until_ok("2200");
+    assert_eq!(sky.total(), 20);
     assert!(sky.app.has_schema());
 }
 
@@ -343,15 +326,7 @@ const MALFORMED: &str =
 /// Serves the titles of malformed data, where the engine is what a test says.
 fn serve_titles(world: &World, parts: SearchParts, is_bound: bool) -> Sky {
     let titles = world.soml("title: {}");
-    let schemas = Arc::clone(&parts.schemas);
-    let (service, app) = Service::search(parts, is_bound.then_some(titles.as_str()));
-    let sky = Sky {
-        service,
-        app,
-        schemas,
-        root: world.root(),
-        field: world.field(),
-    };
+    let sky = world.serve_with(parts, is_bound.then_some(titles.as_str()));
     sky.store("sky", &titles);
     let sizes = world.soml("title: {}, size: {range: int}");
     sky.store("sea", &sizes.replace("/soml/sky", "/soml/sea"));

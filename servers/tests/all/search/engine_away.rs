@@ -32,7 +32,9 @@ fn an_engine_that_comes_late_is_waited_for() {
     }
     engine.stop(false);
     sky.wait("the schema is bound", |sky| sky.total() == 20);
-    assert_eq!(sky.service.get("/__gtg").status, 200);
+    sky.wait("it is good to go", |sky| {
+        sky.service.get("/__gtg").status == 200
+    });
 }
 
 #[test]
@@ -196,7 +198,7 @@ fn a_start_that_was_tried_as_often_as_is_said_is_said_to_be_tried_no_more() {
     engine.stop_info(false);
     assert_eq!(sky.bind("sky").status, 200);
     sky.wait("the schema is bound", |sky| sky.total() == 20);
-    assert_eq!(sky.check("2100")["status"], "OK");
+    sky.wait_until_ok("2100");
 }
 
 /// Serves without a schema, since the engine is away, and holds the check of the values once it is back.

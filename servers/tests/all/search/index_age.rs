@@ -9,7 +9,6 @@ use servers::search::{Engines, Storage};
 use tempfile::TempDir;
 
 use super::{Sky, World, add_planet, embedded, store, unknowing};
-use crate::service::Service;
 
 const A: &str = "@prefix v: <http://e/> . v:a a v:Planet ; v:title \"A\" .";
 const MALFORMED: &str =
@@ -94,7 +93,7 @@ fn where_the_store_knows_nothing_a_start_warns_and_a_bind_builds_anew() {
     assert_eq!(sky.bind("sky").status, 200);
     sky.wait("the new index answers", |sky| sky.total() == 2);
     assert_eq!(number(&sky), "2");
-    sky.wait("all is well", |sky| sky.check("2200")["status"] == "OK");
+    sky.wait_until_ok("2200");
 }
 
 #[test]
@@ -108,15 +107,7 @@ fn an_index_without_some_values_is_not_served_where_none_may_be_missing() {
     }
     let mut parts = world.parts_over(store(MALFORMED), Engines::of(Arc::clone(&engine)));
     parts.settings.search.ignore_malformed = false;
-    let schemas = Arc::clone(&parts.schemas);
-    let (service, app) = Service::search(parts, None);
-    let sky = Sky {
-        service,
-        app,
-        schemas,
-        root: world.root(),
-        field: world.field(),
-    };
+    let sky = world.serve_with(parts, None);
     sky.store("sky", &world.soml("title: {}, size: {range: int}"));
     let refused = sky.bind("sky");
     assert_eq!(

@@ -15,7 +15,6 @@ use super::fake_cluster::{FakeCluster, FakeIndex, Manner};
 use super::stoppable::{Health, Stoppable};
 use super::{Sky, World, add_planet, block_on, embedded, image, on_both_engines, planets};
 use crate::processes::PATIENCE;
-use crate::service::Service;
 
 on_both_engines! {
     an_index_that_somebody_deletes_is_said_to_be_gone
@@ -52,8 +51,8 @@ fn an_index_that_somebody_deletes_is_said_to_be_gone(world: &World) {
     assert_eq!(sky.check("2100")["status"], "OK", "the engine answers");
     // It is mended as `/__trouble` says.
     assert_eq!(sky.bind("sky").status, 200);
-    sky.wait("the index is back", |sky| sky.total() == 20);
-    assert_eq!(sky.check("2200")["status"], "OK");
+    sky.wait_until_ok("2200");
+    assert_eq!(sky.total(), 20);
     sky.unbind("sky");
 }
 
@@ -160,8 +159,8 @@ fn an_index_that_is_older_than_the_data_is_said_until_it_is_bound_again() {
     assert_eq!(sky.check("2200")["status"], "WARNING");
     assert_eq!(sky.total(), 1);
     assert_eq!(sky.bind("sky").status, 200);
-    sky.wait("it was built anew", |sky| sky.total() == 2);
-    assert_eq!(sky.check("2200")["status"], "OK");
+    sky.wait_until_ok("2200");
+    assert_eq!(sky.total(), 2);
     assert_eq!(sky.info()["indexes"][0]["sequence"], 1);
 }
 
@@ -197,9 +196,7 @@ fn indexes_of_a_schema_that_was_bound_during_the_look_are_not_said_to_be_ready()
         assert!(message.contains("not been looked at yet"), "{check}");
     });
     // What was found out before is not kept.
-    sky.wait("they are looked at", |sky| {
-        sky.check("2200")["status"] == "OK"
-    });
+    sky.wait_until_ok("2200");
 }
 
 #[test]
@@ -262,15 +259,7 @@ fn over_cluster_of(mut world: World, time: u32) -> (FakeCluster, Sky) {
     world.settings.search.health_check_timeout = servers::config::Positive(time);
     let mut parts = world.parts(planets(0));
     parts.data = None;
-    let schemas = Arc::clone(&parts.schemas);
-    let (service, app) = Service::search(parts, None);
-    let sky = Sky {
-        service,
-        app,
-        schemas,
-        root: world.root(),
-        field: world.field(),
-    };
+    let sky = world.serve_with(parts, None);
     sky.store("sky", &world.soml("title: {}"));
     assert_eq!(sky.bind("sky").status, 200);
     let info = sky.info();
@@ -354,7 +343,7 @@ fn a_cluster_that_hangs_is_said_to_hang() {
     assert!(!info.to_string().contains(&cluster.address), "{info:#}");
     assert_eq!(sky.service.get("/__gtg").status, 503);
     cluster.change(|state| state.manner = Manner::Right);
-    sky.wait("it is back", |sky| sky.check("2200")["status"] == "OK");
+    sky.wait_until_ok("2200");
 }
 
 /// Another instance builds the index anew and deletes the old one, which this one searches.

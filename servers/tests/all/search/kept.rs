@@ -13,8 +13,7 @@ use servers::search::{Engines, Storage};
 use tempfile::TempDir;
 
 use super::{Sky, World, block_on, planets};
-use crate::data_folder::agent;
-use crate::processes::{Running, output};
+use crate::processes::{Running, agent, output};
 use crate::service::Service;
 
 #[test]

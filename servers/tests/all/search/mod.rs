@@ -132,17 +132,18 @@ impl World {
 
     /// Serves 20 planets.
     fn serve(&self) -> Sky {
-        let schemas = InMemorySchemaStore::default();
-        let mut parts = self.parts(planets(20));
-        let schemas: Arc<dyn SchemaStore> = Arc::new(schemas);
-        parts.schemas = Arc::clone(&schemas);
-        self.serve_parts(parts)
+        self.serve_parts(self.parts(planets(20)))
     }
 
     fn serve_parts(&self, parts: SearchParts) -> Sky {
-        let schemas = Arc::clone(&parts.schemas);
         let soml = self.soml("title: {}, size: {range: int}");
-        let (service, app) = Service::search(parts, Some(&soml));
+        self.serve_with(parts, Some(&soml))
+    }
+
+    /// Serves with a schema, or without one.
+    fn serve_with(&self, parts: SearchParts, soml: Option<&str>) -> Sky {
+        let schemas = Arc::clone(&parts.schemas);
+        let (service, app) = Service::search(parts, soml);
         Sky {
             service,
             app,
@@ -232,6 +233,11 @@ impl Sky {
             assert!(begun.elapsed() < PATIENCE, "{what}: {:#}", self.info());
             std::thread::sleep(Duration::from_millis(10));
         }
+    }
+
+    /// Waits until a health check is passed. Indexes are searched a moment before their run has ended.
+    fn wait_until_ok(&self, id: &str) {
+        self.wait("the check is passed", |sky| sky.check(id)["status"] == "OK");
     }
 
     fn check(&self, id: &str) -> Value {

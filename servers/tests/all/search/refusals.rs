@@ -9,7 +9,6 @@ use servers::search::{Engines, Storage};
 
 use super::stoppable::Stoppable;
 use super::{Sky, World, embedded, on_both_engines, planets};
-use crate::service::Service;
 
 on_both_engines! {
     unchanged_indexes_are_built_again_where_previous_ones_are_removed
@@ -173,16 +172,7 @@ fn an_index_of_another_application_stays_and_is_named(world: &World) {
         };
         let mut parts = world.parts_over(planets(3), engines);
         parts.settings = settings;
-        let schemas = Arc::clone(&parts.schemas);
-        let (service, app) = Service::search(parts, None);
-        let (root, field) = (world.root(), world.field());
-        let sky = Sky {
-            service,
-            app,
-            schemas,
-            root,
-            field,
-        };
+        let sky = world.serve_with(parts, None);
         sky.store("sky", &world.soml("title: {}"));
         sky
     };

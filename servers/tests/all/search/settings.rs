@@ -1,30 +1,15 @@
 //! Properties that decide whether and how indexes are built.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use servers::config::Positive;
-use servers::search::{Engines, SearchParts};
+use servers::search::Engines;
 
 use super::stoppable::Stoppable;
-use super::{Sky, World, YAML, embedded, on_both_engines, planets};
-use crate::service::Service;
+use super::{World, YAML, embedded, on_both_engines, planets};
 
 on_both_engines! {
     without_indexing_what_is_there_is_searched_and_nothing_built
-}
-
-/// Serves without a schema.
-fn serve(world: &World, parts: SearchParts) -> Sky {
-    let schemas = Arc::clone(&parts.schemas);
-    let (service, app) = Service::search(parts, None);
-    Sky {
-        service,
-        app,
-        schemas,
-        root: world.root(),
-        field: world.field(),
-    }
 }
 
 fn without_indexing_what_is_there_is_searched_and_nothing_built(world: &World) {
@@ -33,7 +18,7 @@ fn without_indexing_what_is_there_is_searched_and_nothing_built(world: &World) {
     let builds = world.serve_parts(parts);
     let mut parts = world.parts_over(planets(0), engines);
     parts.data = None;
-    let reads = serve(world, parts);
+    let reads = world.serve_with(parts, None);
     reads.store("sky", &world.soml("title: {}, size: {range: int}"));
     assert_eq!(reads.bind("sky").status, 200);
     assert_eq!(reads.total(), 20);
@@ -83,7 +68,7 @@ fn a_run_begins_after_the_initial_delay() {
     let mut world = World::embedded();
     let delay = Duration::from_millis(300);
     world.settings.search.retry.initial_delay.0 = delay;
-    let sky = serve(&world, world.parts(planets(20)));
+    let sky = world.serve_with(world.parts(planets(20)), None);
     sky.store("sky", &world.soml("title: {}"));
     let begun = Instant::now();
     assert_eq!(sky.bind("sky").status, 200);
@@ -96,7 +81,7 @@ fn levels_are_allowed_up_to_the_maximum_that_is_set() {
     let levels = |max: u32| {
         let mut world = World::embedded();
         world.settings.search.max_nesting_level = Positive(max);
-        let sky = serve(&world, world.parts(planets(1)));
+        let sky = world.serve_with(world.parts(planets(1)), None);
         let text = world.soml("a: {search: {type: {nestingLevel: 3}}}");
         let validated = sky
             .service
