@@ -30,4 +30,4 @@ pub use store::{
     StoreFeatures, StoreInfo, Transaction, WindowBuilder, Windowed, WriteStore, compare_keys,
     compare_positions, keys_by_hydration,
 };
-pub use trace::{Trace, TraceStep};
+pub use trace::{LookUp, Trace, TraceStep};

@@ -22,10 +22,24 @@ pub struct TraceStep {
     /// The query, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sparql: Option<String>,
+    /// How objects were looked up, if they were.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub look_up: Option<LookUp>,
     /// Number of rows, objects or values returned.
     pub rows: usize,
     /// Duration in microseconds.
     pub microseconds: u64,
+}
+
+/// How objects were looked up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LookUp {
+    /// What candidates were found by: `ids`, `types`, `values`, `references`, `alternatives`, or `instances in order`, of
+    /// which no more were tested than a page needs.
+    pub by: &'static str,
+    /// Number of candidates, for each of which the rest of the condition was tested.
+    pub candidates: usize,
 }
 
 impl Trace {
@@ -36,12 +50,27 @@ impl Trace {
 
     /// Adds a step that began at `start`.
     pub fn record(&self, work: &'static str, sparql: Option<String>, rows: usize, start: Instant) {
-        let step = TraceStep {
+        self.push(TraceStep {
             work,
             sparql,
+            look_up: None,
             rows,
             microseconds: micros(start.elapsed()),
-        };
+        });
+    }
+
+    /// Adds a step in which objects were looked up, which began at `start`.
+    pub fn record_look_up(&self, way: LookUp, rows: usize, start: Instant) {
+        self.push(TraceStep {
+            work: "look-ups",
+            sparql: None,
+            look_up: Some(way),
+            rows,
+            microseconds: micros(start.elapsed()),
+        });
+    }
+
+    fn push(&self, step: TraceStep) {
         // After a poisoned lock, only this step is missing.
         if let Ok(mut steps) = self.steps.lock() {
             steps.push(step);

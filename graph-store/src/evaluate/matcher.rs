@@ -11,6 +11,8 @@ use std::str::FromStr;
 use memchr::memmem::Finder;
 use oxrdf::vocab::xsd;
 use oxrdf::{LiteralRef, TermRef};
+#[cfg(feature = "image")]
+use oxsdatatypes::Decimal;
 use oxsdatatypes::{Date, DateTime, GYear, GYearMonth, Time};
 use regex::RegexBuilder;
 use regex_syntax::hir::{HirKind, Literal};
@@ -19,6 +21,8 @@ use soml_core::datatype::Scalar;
 use crate::query::{
     Comparison, Constant, Domain, Operator, Regex, TagRange, TermCondition, ValueTest,
 };
+#[cfg(feature = "image")]
+use crate::value::instant_of;
 use crate::value::{Number, cast_ref, collapsed, is_text};
 
 /// Maximum memory of a compiled regular expression, in bytes.
@@ -113,20 +117,22 @@ pub struct ValueMatcher<'c> {
     operation: Operation<'c>,
 }
 
+/// What a [`ValueMatcher`] does with a value of its domain.
 #[derive(Clone, Debug)]
-enum Operation<'c> {
+pub(crate) enum Operation<'c> {
+    /// Compares with an operand; one that is not of the domain compares with nothing.
     Compare(Comparison, Option<Value<'c>>),
     /// Equals one of these strings; the flag negates.
     Texts(HashSet<&'c str>, bool),
     /// Equals one of these values; the flag negates.
     Values(Vec<Value<'c>>, bool),
     /// Matches; the flag negates.
-    Matches(Pattern, bool),
+    Matches(Pattern, &'c Regex, bool),
 }
 
 /// A value to compare.
 #[derive(Clone, Debug)]
-enum Value<'v> {
+pub(crate) enum Value<'v> {
     Text(Cow<'v, str>),
     Number(Number),
     Boolean(bool),
@@ -157,6 +163,22 @@ impl Value<'_> {
     }
 }
 
+#[cfg(feature = "image")]
+impl Value<'_> {
+    /// Returns the datatype of a date or time, and its position on the time line, where one without a zone counts as UTC.
+    pub(crate) fn instant(&self) -> Option<(Scalar, Decimal)> {
+        let (scalar, bytes) = match self {
+            Value::DateTime(value) => (Scalar::DateTime, value.to_be_bytes()),
+            Value::Date(value) => (Scalar::Date, value.to_be_bytes()),
+            Value::Time(value) => (Scalar::Time, value.to_be_bytes()),
+            Value::Year(value) => (Scalar::Year, value.to_be_bytes()),
+            Value::YearMonth(value) => (Scalar::YearMonth, value.to_be_bytes()),
+            Value::Text(_) | Value::Number(_) | Value::Boolean(_) => return None,
+        };
+        Some((scalar, instant_of(bytes)))
+    }
+}
+
 impl<'c> ValueMatcher<'c> {
     /// Compiles a test.
     ///
@@ -170,9 +192,17 @@ impl<'c> ValueMatcher<'c> {
             }
             Operator::In(constants) => one_of(domain, constants, false),
             Operator::NotIn(constants) => one_of(domain, constants, true),
-            Operator::Matches(regex, negated) => Operation::Matches(Pattern::new(regex)?, *negated),
+            Operator::Matches(regex, negated) => {
+                Operation::Matches(Pattern::new(regex)?, regex, *negated)
+            }
         };
         Ok(ValueMatcher { domain, operation })
+    }
+
+    /// Returns how values are compared, and with what.
+    #[cfg(feature = "image")]
+    pub(crate) fn parts(&self) -> (Domain, &Operation<'c>) {
+        (self.domain, &self.operation)
     }
 
     /// Returns whether a term passes the test.
@@ -206,7 +236,7 @@ impl<'c> ValueMatcher<'c> {
             Operation::Values(values, negated) => {
                 values.iter().any(|other| value.equals(other)) != *negated
             }
-            Operation::Matches(pattern, negated) => {
+            Operation::Matches(pattern, _, negated) => {
                 let Value::Text(text) = &value else {
                     return false;
                 };
@@ -249,7 +279,7 @@ fn satisfies(comparison: Comparison, ordering: Option<Ordering>) -> bool {
 
 /// A compiled regular expression.
 #[derive(Clone, Debug)]
-enum Pattern {
+pub(crate) enum Pattern {
     /// The text contains a string. Finding it takes a fraction of the time that an automaton takes.
     Contains(Box<Finder<'static>>),
     Regex(regex::Regex),

@@ -10,6 +10,8 @@ mod shown;
 )]
 mod text_filter;
 
+#[cfg(feature = "image")]
+pub(crate) use matcher::{Operation, Value};
 pub use matcher::{RegexMatcher, RegexTooLarge, TermMatcher, ValueMatcher};
 pub use shown::shown;
 pub(crate) use text_filter::TextFilter;

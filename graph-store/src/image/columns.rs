@@ -212,6 +212,35 @@ impl Column {
         self.keys.from(bytes, key)
     }
 
+    /// Returns the positions of the keys in a range.
+    pub(super) fn positions(&self, bytes: &Bytes, keys: &Range<u32>) -> Range<u32> {
+        let before = |key: u32| self.keys.from(bytes, key).0;
+        before(keys.start)..before(keys.end)
+    }
+
+    /// Returns how many triples have one of the keys in a range.
+    pub(super) fn triples_of(&self, bytes: &Bytes, keys: &Range<u32>) -> usize {
+        let positions = self.positions(bytes, keys);
+        if positions.is_empty() {
+            return 0;
+        }
+        let first = self.ends.range(bytes, positions.start);
+        self.ends.range(bytes, positions.end - 1).end - first.start
+    }
+
+    /// Returns the keys in a range, each with the range of its values.
+    pub(super) fn entries_of<'i>(
+        &'i self,
+        bytes: &'i Bytes,
+        keys: &Range<u32>,
+    ) -> impl Iterator<Item = (u32, Range<usize>)> + use<'i> {
+        let positions = self.positions(bytes, keys);
+        let (_, numbers) = self.keys.from(bytes, keys.start);
+        let ranges = positions.map(|position| self.ends.range(bytes, position));
+        // The positions end with the keys.
+        ranges.zip(numbers).map(|(range, key)| (key, range))
+    }
+
     /// Returns the range of the values of the key at a position.
     pub(super) fn range_at(&self, bytes: &Bytes, position: u32) -> Range<usize> {
         self.ends.range(bytes, position)

@@ -61,6 +61,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 mod transaction;
+mod values;
 mod walk;
 mod writer;
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
@@ -16,9 +17,12 @@ use super::graphs::DEFAULT;
 use super::search::Search;
 use super::snapshot::{Handle, Snapshot};
 use crate::error::StoreError;
-use crate::evaluate::TextFilter;
-use crate::pattern::{Data, KeptOrders, Object, Pattern, QuadSource};
+use crate::evaluate::{TermMatcher, TextFilter};
+use crate::pattern::{Data, KeptOrders, Object, Pattern, QuadSource, Spans, Within};
 use crate::query::{Dataset, Dictionary, ObjectSlice, Objects, TermView, Terms};
+
+/// Changes that are looked at one by one.
+const FEW_CHANGES: usize = 256;
 
 /// The data of a store during one request.
 pub(crate) struct Reader<'i> {
@@ -201,6 +205,50 @@ impl<'i> Reader<'i> {
             .map(|(pair, _)| Some(pair));
         let found = of_image.chain(changed);
         found.map(|pair| pair.map(|(object, subject)| (subject, object)))
+    }
+
+    /// Returns the pairs of a property whose objects are in a range of the image, or were changed there.
+    fn pairs_between(
+        &self,
+        property: Handle<'i>,
+        objects: &Range<u32>,
+        graph: Wanted,
+    ) -> impl Iterator<Item = (u32, u32)> + use<'i> {
+        let (data, bytes) = (self.data, &self.data.image.bytes);
+        let range = objects.clone();
+        let of_image = property.image.into_iter().flat_map(move |known| {
+            let subjects = known.backward.all(bytes);
+            let entries = known.backward.entries_of(bytes, &range);
+            entries.flat_map(move |(object, positions)| {
+                let found = subjects[positions].iter();
+                found.map(move |subject| ((object, *subject), ()))
+            })
+        });
+        let Some(changes) = property.changes else {
+            let found = of_image.map(|(pair, ())| pair);
+            let found = found.filter(move |pair| data.is_in_image(property, *pair, graph));
+            return Read::Unchanged(found.map(|(object, subject)| (subject, object)));
+        };
+        let found = merged(of_image, changes.backward.between(objects));
+        let found = found.filter(move |found| data.is_found_by_object(property, found, graph));
+        Read::Merged(found.map(|((object, subject), _)| (subject, object)))
+    }
+
+    /// Returns the terms that changes brought which may satisfy a condition and are values of a property, ascending.
+    fn new_values(&self, property: Handle<'i>, condition: &TermMatcher<'_>) -> Vec<u32> {
+        let Some(changes) = property.changes.map(|changes| &changes.backward) else {
+            return Vec::new();
+        };
+        let terms = &self.data.delta.terms;
+        if changes.keys() > FEW_CHANGES {
+            let mut found = terms.within(condition);
+            found.retain(|term| changes.touches(*term));
+            return found;
+        }
+        let new = self.data.image.terms.count..terms.end();
+        let mut found: Vec<u32> = changes.between(&new).map(|((term, _), _)| term).collect();
+        found.dedup();
+        found
     }
 
     /// Returns the same as [`Reader::pairs_of`], the subjects of one object after each other.
@@ -529,6 +577,91 @@ impl<'i> QuadSource for Reader<'i> {
             Some(filter) => Read::Merged(self.pairs_with_text(*property, filter, graph)),
         };
         found.map(Ok)
+    }
+
+    fn spans(&self, condition: &TermMatcher<'_>) -> Option<Spans> {
+        let image = &self.data.image;
+        Some(image.terms.table(&image.bytes).spans(condition))
+    }
+
+    #[inline]
+    fn decide(&self, spans: &Spans, term: &u32) -> Option<bool> {
+        match self.is_ordered(*term) {
+            true => spans.decide(*term),
+            false => None,
+        }
+    }
+
+    fn within(&self, property: &Handle<'i>, condition: &TermMatcher<'_>) -> Option<Within> {
+        let spans = self.spans(condition)?;
+        let others = self.new_values(*property, condition);
+        let bytes = &self.data.image.bytes;
+        let of_image = property.image.map_or(0, |known| {
+            let sizes = spans.maybe().iter();
+            sizes
+                .map(|range| known.backward.triples_of(bytes, &range))
+                .sum()
+        });
+        Some(Within {
+            size: of_image + others.len(),
+            of: property.image.map_or(0, |known| known.backward.len()) + others.len(),
+            spans,
+            others,
+        })
+    }
+
+    fn pairs_within<'s>(
+        &'s self,
+        property: &Handle<'i>,
+        within: &Within,
+        graph: Option<&Option<u32>>,
+    ) -> impl Iterator<Item = Result<(u32, u32), StoreError>> + use<'s, 'i> {
+        let (property, graph) = (*property, graph.copied());
+        let ranges: Vec<_> = within.spans.maybe().iter().collect();
+        let ranges = ranges.into_iter();
+        let of_image = ranges.flat_map(move |range| self.pairs_between(property, &range, graph));
+        let others = within.others.clone().into_iter().flat_map(move |object| {
+            let subjects = self.subjects_of(property, object, graph);
+            subjects.map(move |subject| (subject, object))
+        });
+        of_image.chain(others).map(Ok)
+    }
+
+    fn count_subjects(&self, property: &Handle<'i>, object: Object<'_, u32>) -> Option<usize> {
+        let object = match object {
+            Object::Node(node) => Some(*node),
+            Object::Literal(literal) => self.data.find(literal.into()),
+        };
+        let Some(object) = object else { return Some(0) };
+        let bytes = &self.data.image.bytes;
+        let of_image = property
+            .image
+            .map_or(0, |known| known.backward.range(bytes, object).len());
+        let changes = property.changes.map(|changes| &changes.backward);
+        let changes = changes.filter(|changes| changes.touches(object));
+        let changed = changes.map_or(0, |changes| changes.of(object).take(FEW_CHANGES).count());
+        Some(of_image + changed)
+    }
+
+    fn subjects_in_order<'s>(
+        &'s self,
+        property: &Handle<'i>,
+        object: &u32,
+    ) -> Option<(Vec<u32>, impl Iterator<Item = u32> + use<'s, 'i>)> {
+        let (data, property) = (self.data, *property);
+        let count = data.image.terms.count;
+        let new = property.changes.into_iter().flat_map(|changes| {
+            let changed = changes.backward.from((*object, count));
+            changed.map(|((_, subject), list)| (subject, list))
+        });
+        let new = new.filter(|(_, list)| is_wanted(None, data.delta.graphs.get(*list)));
+        let new = new.map(|(subject, _)| subject);
+        let new = new.filter(|subject| self.as_node(subject).is_some());
+        let known = self.subjects_of(property, *object, None);
+        let iris = data.image.terms.iris;
+        // IRIs come before blank nodes.
+        let known = known.take_while(move |subject| *subject < iris);
+        Some((new.collect(), known))
     }
 
     fn make_distinct(&self, nodes: &mut Vec<u32>) {

@@ -17,6 +17,7 @@ use super::error::{Fault, damaged};
 use super::format::{Directory, Kind};
 use super::intern::MAX_TERMS;
 use super::literal::{CLASSES, Sortable};
+use super::values::Table;
 use crate::query::TermView;
 use crate::value::{AsTerm, is_plain};
 
@@ -252,6 +253,17 @@ impl Terms {
         }
     }
 
+    /// Returns the terms in their order.
+    pub(super) fn table<'i>(&'i self, bytes: &'i Bytes) -> Table<impl Fn(u32) -> TermView<'i>> {
+        Table {
+            iris: self.iris,
+            nodes: self.nodes,
+            count: self.count,
+            classes: self.classes,
+            get: move |id| self.get(bytes, id),
+        }
+    }
+
     /// Notes IRIs that requests look up again and again, so that they are found in one step.
     pub(super) fn note(&mut self, bytes: &Bytes, iris: impl Iterator<Item = u32>) {
         for id in iris {
@@ -267,19 +279,20 @@ impl Terms {
             return Some(*id);
         }
         search(0, self.iris, |id| match self.get(bytes, id) {
-            TermView::Iri { prefix, rest } => compare_joined(prefix, rest, iri),
+            TermView::Iri { prefix, rest } => {
+                compare_joined(prefix.as_bytes(), rest.as_bytes(), iri.as_bytes())
+            }
             _ => Ordering::Greater,
         })
     }
 }
 
-/// Compares two strings joined with another string.
-fn compare_joined(first: &str, second: &str, with: &str) -> Ordering {
-    let (first, with) = (first.as_bytes(), with.as_bytes());
+/// Compares two texts joined with another text.
+pub(super) fn compare_joined(first: &[u8], second: &[u8], with: &[u8]) -> Ordering {
     let shared = first.len().min(with.len());
     match first[..shared].cmp(&with[..shared]) {
         Ordering::Equal if shared < first.len() => Ordering::Greater,
-        Ordering::Equal => second.as_bytes().cmp(&with[shared..]),
+        Ordering::Equal => second.cmp(&with[shared..]),
         unequal => unequal,
     }
 }

@@ -4,12 +4,13 @@
 //! expressions compiled. What a condition requires of objects further away is evaluated once for
 //! each of them.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 use foldhash::HashMap;
 
 use super::ready::{Ids, ReadyStep, ReadyTest};
 use super::source::QuadSource;
+use super::spans::Spans;
 use super::walk::Walker;
 use crate::error::StoreError;
 use crate::evaluate::{RegexTooLarge, TermMatcher, ValueMatcher};
@@ -38,7 +39,7 @@ pub(super) enum ReadyValue<'c, S: QuadSource> {
     /// than evaluating the condition again.
     Node(Box<Ready<'c, S>>, Option<Decided<S::Node>>),
     /// The value is a term that satisfies a condition.
-    Term(TermMatcher<'c>),
+    Term(TermMatcher<'c>, OnceCell<Option<Spans>>),
 }
 
 /// Cached results.
@@ -104,7 +105,7 @@ impl<'c, S: QuadSource> Ready<'c, S> {
             Ready::Instance(_) => 3,
             Ready::Values { of, .. } => match of {
                 ReadyValue::OneOf(_) => 2,
-                ReadyValue::Term(_) => 4,
+                ReadyValue::Term(..) => 4,
                 ReadyValue::Node(inner, _) => 5 + inner.cost(),
             },
             Ready::Not(inner) => inner.cost(),
@@ -198,7 +199,9 @@ impl<'c, S: QuadSource> ReadyValue<'c, S> {
                 let decided = (!inner.is_look_up()).then(Decided::default);
                 ReadyValue::Node(Box::new(inner), decided)
             }
-            ValueCondition::Term(inner) => ReadyValue::Term(TermMatcher::new(inner)?),
+            ValueCondition::Term(inner) => {
+                ReadyValue::Term(TermMatcher::new(inner)?, OnceCell::new())
+            }
         })
     }
 
@@ -210,9 +213,13 @@ impl<'c, S: QuadSource> ReadyValue<'c, S> {
     ) -> Result<Option<bool>, StoreError> {
         let node = || walker.source.as_node(value);
         let (inner, decided) = match self {
-            ReadyValue::Term(matcher) => {
-                let matches = walker.source.with_term(value, |term| matcher.matches(term));
-                return Ok(Some(matches));
+            ReadyValue::Term(matcher, spans) => {
+                let source = &walker.source;
+                let spans = spans.get_or_init(|| source.spans(matcher));
+                let known = spans.as_ref().and_then(|spans| source.decide(spans, value));
+                return Ok(Some(known.unwrap_or_else(|| {
+                    source.with_term(value, |term| matcher.matches(term))
+                })));
             }
             ReadyValue::OneOf(ids) => return Ok(node().map(|node| ids.contains(node))),
             ReadyValue::Node(inner, decided) => (inner, decided),

@@ -19,6 +19,14 @@ mod pending;
 mod read;
 mod ready;
 mod source;
+#[cfg_attr(
+    not(feature = "image"),
+    allow(
+        dead_code,
+        reason = "only the terms of an image are in the order of values"
+    )
+)]
+mod spans;
 #[cfg(any(feature = "image", feature = "oxigraph"))]
 mod statements;
 mod store;
@@ -35,6 +43,8 @@ pub(crate) use source::Pattern;
 #[cfg(feature = "image")]
 pub(crate) use source::{Object, QuadSource};
 pub use source::{PatternSource, Quads};
+#[cfg(feature = "image")]
+pub(crate) use spans::{Ranges, Spans, Within};
 pub use store::PatternStore;
 #[cfg(any(feature = "image", feature = "oxigraph"))]
 pub(crate) use view::{Data, View};

@@ -12,7 +12,9 @@ use oxrdf::{
 
 use super::pending::Pending;
 use super::source::{Object, Pattern, QuadSource};
+use super::spans::{Spans, Within};
 use crate::error::StoreError;
+use crate::evaluate::TermMatcher;
 use crate::query::{ObjectSlice, Objects, Terms};
 
 /// A source of triples and the change that lies over it. Handles are those of the source.
@@ -192,6 +194,14 @@ impl<'p, S: QuadSource> Overlay<'p, S> {
     }
 }
 
+/// Returns the pattern of all quads of a property.
+fn by_property(property: &NamedNode) -> Pattern<'_> {
+    Pattern {
+        predicate: Some(property.as_ref()),
+        ..Pattern::default()
+    }
+}
+
 /// A graph, and what the source beneath knows of it.
 type OverlayGraph<S> = (GraphName, <S as QuadSource>::Graph);
 
@@ -311,13 +321,39 @@ impl<'p, S: QuadSource> QuadSource for Overlay<'p, S> {
         property: &Self::Property<'_>,
         graph: Option<&Self::Graph>,
     ) -> impl Iterator<Item = Result<(S::Term, S::Term), StoreError>> + use<'s, 'p, S> {
-        let pattern = Pattern {
-            predicate: Some(property.0.as_ref()),
-            ..Pattern::default()
-        };
-        let changes = self.changes(pattern, graph);
+        let changes = self.changes(by_property(property.0), graph);
         let under = graph.map(|(_, under)| under);
         let found = self.under.pairs(&property.1, under);
+        let pair = |quad: &Quad| (self.subject(quad), self.object(quad));
+        self.changed(found, changes, graph.is_none(), pair)
+    }
+
+    fn spans(&self, condition: &TermMatcher<'_>) -> Option<Spans> {
+        self.under.spans(condition)
+    }
+
+    fn decide(&self, spans: &Spans, term: &S::Term) -> Option<bool> {
+        self.under.decide(spans, term)
+    }
+
+    fn within(&self, property: &Self::Property<'_>, condition: &TermMatcher<'_>) -> Option<Within> {
+        let added = self.changes(by_property(property.0), None).added.len();
+        let under = self.under.within(&property.1, condition)?;
+        Some(Within {
+            size: under.size + added,
+            ..under
+        })
+    }
+
+    fn pairs_within<'s>(
+        &'s self,
+        property: &Self::Property<'_>,
+        within: &Within,
+        graph: Option<&Self::Graph>,
+    ) -> impl Iterator<Item = Result<(S::Term, S::Term), StoreError>> + use<'s, 'p, S> {
+        let changes = self.changes(by_property(property.0), graph);
+        let under = graph.map(|(_, under)| under);
+        let found = self.under.pairs_within(&property.1, within, under);
         let pair = |quad: &Quad| (self.subject(quad), self.object(quad));
         self.changed(found, changes, graph.is_none(), pair)
     }

@@ -20,6 +20,7 @@ use crate::query::{
 use crate::store::order::{KeyCache, Neighbours, keys, sorted_page, sorted_values};
 use crate::store::ready_order::{ReadyOrder, ReadyPage};
 use crate::store::{Place, PlaceBuilder, Windowed};
+use crate::trace::LookUp;
 use crate::value::SortValue;
 
 impl<S: QuadSource> Walker<'_, S> {
@@ -32,7 +33,10 @@ impl<S: QuadSource> Walker<'_, S> {
             self.settle()?;
             return Ok(self.source.to_objects(page.to_vec()));
         }
-        let nodes = self.candidates(selection)?;
+        let nodes = match selection.order.is_empty() {
+            true => self.first_candidates(selection)?,
+            false => self.candidates(selection)?,
+        };
         self.settle()?;
         if is_any_order {
             return Ok(self.source.to_objects(nodes));
@@ -69,12 +73,33 @@ impl<S: QuadSource> Walker<'_, S> {
 
     /// Returns the objects that satisfy the condition of a selection.
     pub(super) fn candidates(&self, selection: &Selection) -> Result<Vec<S::Node>, StoreError> {
+        self.select_candidates(selection, None)
+    }
+
+    /// Returns the same, or no more than the page of a selection in the order of IRIs needs.
+    fn first_candidates(&self, selection: &Selection) -> Result<Vec<S::Node>, StoreError> {
+        let limit = selection.page.limit.is_some();
+        let first = limit.then(|| selection.page.range(usize::MAX).end);
+        self.select_candidates(selection, first)
+    }
+
+    fn select_candidates(
+        &self,
+        selection: &Selection,
+        first: Option<usize>,
+    ) -> Result<Vec<S::Node>, StoreError> {
         self.context.count_call();
         let begun = self.begun();
         self.check()?;
-        let nodes = candidates::select(self, &selection.condition)?;
-        self.record("look-ups", nodes.len(), begun);
-        Ok(nodes)
+        let found = candidates::select(self, &selection.condition, first)?;
+        if let (Some(trace), Some(begun)) = (&self.context.trace, begun) {
+            let way = LookUp {
+                by: found.by,
+                candidates: found.candidates,
+            };
+            trace.record_look_up(way, found.nodes.len(), begun);
+        }
+        Ok(found.nodes)
     }
 
     /// Reads the values of objects.

@@ -9,8 +9,9 @@ use oxrdf::{
 };
 
 use super::orders::KeptOrders;
+use super::spans::{Spans, Within};
 use crate::error::StoreError;
-use crate::evaluate::TextFilter;
+use crate::evaluate::{TermMatcher, TextFilter};
 use crate::query::{ObjectSlice, Objects, Terms};
 use crate::store::order::drop_repeated;
 
@@ -276,6 +277,57 @@ pub(crate) trait QuadSource {
     ) -> impl Iterator<Item = Result<Searched<Self::Term>, StoreError>> + use<'s, Self> {
         let pairs = self.pairs(property, graph);
         pairs.map(|pair| pair.map(Some))
+    }
+
+    /// Returns the terms that satisfy a condition, as far as that is known of terms without reading them.
+    fn spans(&self, _condition: &TermMatcher<'_>) -> Option<Spans> {
+        None
+    }
+
+    /// Returns whether a term is one of those that satisfy a condition; `None` if it has to be read.
+    fn decide(&self, _spans: &Spans, _term: &Self::Term) -> Option<bool> {
+        None
+    }
+
+    /// Returns the values of a property that may satisfy a condition; `None` where these do not lie together.
+    fn within(
+        &self,
+        _property: &Self::Property<'_>,
+        _condition: &TermMatcher<'_>,
+    ) -> Option<Within> {
+        None
+    }
+
+    /// Returns the subjects and objects of a property, without some of those with other values.
+    fn pairs_within<'s>(
+        &'s self,
+        property: &Self::Property<'_>,
+        _within: &Within,
+        graph: Option<&Self::Graph>,
+    ) -> impl Iterator<Item = Result<(Self::Term, Self::Term), StoreError>> + use<'s, Self> {
+        self.pairs(property, graph)
+    }
+
+    /// Returns about how many subjects have an object of a property in any graph, where that is known.
+    fn count_subjects(
+        &self,
+        _property: &Self::Property<'_>,
+        _object: Object<'_, Self::Node>,
+    ) -> Option<usize> {
+        None
+    }
+
+    /// Returns the IRIs that have an object of a property in any graph: some in any order, and then the others in the order of
+    /// their code points. `None` where they do not lie in that order.
+    fn subjects_in_order<'s>(
+        &'s self,
+        _property: &Self::Property<'_>,
+        _object: &Self::Node,
+    ) -> Option<(
+        Vec<Self::Node>,
+        impl Iterator<Item = Self::Node> + use<'s, Self>,
+    )> {
+        None::<(Vec<Self::Node>, std::iter::Empty<Self::Node>)>
     }
 
     /// Makes IRIs distinct, in any order that is always the same.

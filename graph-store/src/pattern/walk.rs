@@ -248,6 +248,26 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         ))
     }
 
+    /// Returns about how many triples a step leads along from a constant, backwards; `None` where that is not known.
+    pub(super) fn count_starts(&self, value: Known<'_>, step: &ReadyStep<'_, S>) -> Option<usize> {
+        let (source, property) = (&self.source, &step.property);
+        match value {
+            Known::Iri(iri) if step.inverse => source
+                .ends(&source.node(iri), property, false)
+                .map(<[_]>::len),
+            Known::Literal(_) if step.inverse => Some(0),
+            Known::Iri(iri) => source.count_subjects(property, Object::Node(&source.node(iri))),
+            Known::Literal(literal) => {
+                source.count_subjects(property, Object::Literal(literal.as_ref()))
+            }
+        }
+    }
+
+    /// Returns whether triples of all graphs are read.
+    pub(super) fn reads_all_graphs(&self) -> bool {
+        self.graphs.is_none()
+    }
+
     /// Returns what a step leads to from a constant, backwards.
     pub(super) fn starts<'w>(&'w self, value: Known<'w>, step: ReadyStep<'w, S>) -> Starts<'w, S> {
         let source = &self.source;

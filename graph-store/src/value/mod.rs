@@ -19,7 +19,7 @@ pub use json::{LiteralTypes, Numbers, is_plain, is_text, write_enum, write_joine
 pub use language::{AsTerm, Choice, Languages};
 pub use lexical::{collapsed, is_lexical};
 pub use number::{Number, integer_in_bounds, number_identity};
-#[cfg(feature = "image")]
-pub(crate) use sort::instant;
 pub use sort::{LiteralKey, SortValue, literal_key, sort_value};
+#[cfg(feature = "image")]
+pub(crate) use sort::{instant, instant_of};
 pub use tag::bcp47_case;

@@ -107,7 +107,8 @@ impl Number {
         }
     }
 
-    fn is_nan(&self) -> bool {
+    /// Returns whether this is NaN, which compares with no number.
+    pub(crate) fn is_nan(&self) -> bool {
         matches!(self.0, Value::Double(value) if value.is_nan())
     }
 }

@@ -128,7 +128,6 @@ pub fn literal_key<'l>(part: LiteralKey, literal: impl Into<LiteralRef<'l>>) -> 
 
 /// Returns a date or time as a position on the time line.
 pub(crate) fn instant(scalar: Scalar, text: &str) -> Option<Decimal> {
-    // The first sixteen bytes of the serialized form are the instant, the rest is the time zone.
     let bytes: [u8; 18] = match scalar {
         Scalar::DateTime => DateTime::from_str(text).ok()?.to_be_bytes(),
         Scalar::Date => Date::from_str(text).ok()?.to_be_bytes(),
@@ -137,8 +136,15 @@ pub(crate) fn instant(scalar: Scalar, text: &str) -> Option<Decimal> {
         Scalar::YearMonth => GYearMonth::from_str(text).ok()?.to_be_bytes(),
         _ => return None,
     };
-    let instant: [u8; 16] = bytes[..16].try_into().ok()?;
-    Some(Decimal::from_be_bytes(instant))
+    Some(instant_of(bytes))
+}
+
+/// Returns the position on the time line of a serialized date or time.
+pub(crate) fn instant_of(serialized: [u8; 18]) -> Decimal {
+    // The first sixteen bytes are the instant, the rest is the time zone.
+    let (instant, _) = serialized.split_at(16);
+    let instant: [u8; 16] = instant.try_into().expect("it was split there");
+    Decimal::from_be_bytes(instant)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The changed triples of a property, in both directions.
 
 use std::iter::Peekable;
+use std::ops::Range;
 
 use foldhash::fast::FixedState;
 use imbl::shared_ptr::DefaultSharedPtr;
@@ -65,8 +66,27 @@ impl Direction {
 
     /// Returns the changed triples of a key, ascending.
     pub(in crate::image) fn of(&self, key: u32) -> impl Iterator<Item = (Pair, u32)> + use<'_> {
-        let triples = self.triples.range((key, 0)..=(key, u32::MAX));
+        self.from((key, 0))
+    }
+
+    /// Returns the changed triples of the keys in a range, ascending.
+    pub(in crate::image) fn between(
+        &self,
+        keys: &Range<u32>,
+    ) -> impl Iterator<Item = (Pair, u32)> + use<'_> {
+        let triples = self.triples.range((keys.start, 0)..(keys.end, 0));
         triples.map(|(pair, list)| (*pair, *list))
+    }
+
+    /// Returns the changed triples from one on that have its key, ascending.
+    pub(in crate::image) fn from(&self, pair: Pair) -> impl Iterator<Item = (Pair, u32)> + use<'_> {
+        let triples = self.triples.range(pair..=(pair.0, u32::MAX));
+        triples.map(|(pair, list)| (*pair, *list))
+    }
+
+    /// Returns about how many keys have changed triples.
+    pub(in crate::image) fn keys(&self) -> usize {
+        self.touched.len()
     }
 
     /// Returns all changed triples, ascending.
