@@ -7,6 +7,7 @@ mod histories;
 mod image;
 mod kills;
 mod logs;
+mod lookups;
 #[allow(dead_code, reason = "shared with other test binaries")]
 #[path = "../../../object-engine/tests/random_tests/mod.rs"]
 mod random_tests;

@@ -117,6 +117,10 @@ fn explanation_text(explanation: &Explanation, console: &mut Console<'_>) -> Res
             console.out,
             "  {number:>3}. {work:<9} {rows:>16} {time:>14}"
         )?;
+        if let Some(way) = &step.look_up {
+            let candidates = plural(way.candidates as u64, "candidate", "candidates");
+            writeln!(console.out, "       by {}: {candidates}", way.by)?;
+        }
         if let Some(sparql) = &step.sparql {
             writeln!(console.out, "       {sparql}")?;
         }
