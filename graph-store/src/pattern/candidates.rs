@@ -147,6 +147,9 @@ fn first_in_order<S: QuadSource>(
         true => usize::MAX,
         false => least / HOPE,
     };
+    if hope == 0 {
+        return Ok(None);
+    }
     let (property, ty) = (walker.forward(property).property, walker.source.node(ty));
     let Some((others, known)) = walker.source.subjects_in_order(&property, &ty) else {
         return Ok(None);
@@ -413,6 +416,17 @@ fn add_sources<'s, S: QuadSource>(
                     }
                 }
             },
+            NodeCondition::OneOf(ids) => {
+                let nodes = ids.iter().map(|id| walker.source.node(id).into_owned());
+                let leg = Leg {
+                    size: Some(ids.len()),
+                    ..Leg::new(Box::new(nodes.map(|node| Ok(Some(node)))), way)
+                };
+                sources.push(Source {
+                    decides: is_first.then_some(position),
+                    ..Source::new(Weight::KnownValues, "ids", leg)
+                });
+            }
             NodeCondition::Any(alternatives) => {
                 let source = of_alternatives(walker, alternatives, way)?;
                 sources.extend(source.map(|source| Source {

@@ -4,7 +4,7 @@
 //! expressions compiled. What a condition requires of objects further away is evaluated once for
 //! each of them.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 
 use foldhash::HashMap;
 
@@ -39,7 +39,36 @@ pub(super) enum ReadyValue<'c, S: QuadSource> {
     /// than evaluating the condition again.
     Node(Box<Ready<'c, S>>, Option<Decided<S::Node>>),
     /// The value is a term that satisfies a condition.
-    Term(TermMatcher<'c>, OnceCell<Option<Spans>>),
+    Term(TermMatcher<'c>, ByNumber),
+}
+
+/// What the numbers of terms tell about a condition.
+#[derive(Default)]
+pub(super) struct ByNumber {
+    /// Terms that were read so far.
+    read: Cell<u32>,
+    spans: OnceCell<Option<Spans>>,
+}
+
+/// Terms that are read in the time that it takes to find out what their numbers tell.
+const WORTH_SPANS: u32 = 32;
+
+impl ByNumber {
+    /// Returns whether a term satisfies the condition, if its number tells.
+    fn decide<S: QuadSource>(
+        &self,
+        source: &S,
+        matcher: &TermMatcher<'_>,
+        term: &S::Term,
+    ) -> Option<bool> {
+        let read = self.read.get();
+        if read < WORTH_SPANS {
+            self.read.set(read + 1);
+            return None;
+        }
+        let spans = self.spans.get_or_init(|| source.spans(matcher));
+        source.decide(spans.as_ref()?, term)
+    }
 }
 
 /// Cached results.
@@ -200,7 +229,7 @@ impl<'c, S: QuadSource> ReadyValue<'c, S> {
                 ReadyValue::Node(Box::new(inner), decided)
             }
             ValueCondition::Term(inner) => {
-                ReadyValue::Term(TermMatcher::new(inner)?, OnceCell::new())
+                ReadyValue::Term(TermMatcher::new(inner)?, ByNumber::default())
             }
         })
     }
@@ -213,10 +242,9 @@ impl<'c, S: QuadSource> ReadyValue<'c, S> {
     ) -> Result<Option<bool>, StoreError> {
         let node = || walker.source.as_node(value);
         let (inner, decided) = match self {
-            ReadyValue::Term(matcher, spans) => {
+            ReadyValue::Term(matcher, by_number) => {
                 let source = &walker.source;
-                let spans = spans.get_or_init(|| source.spans(matcher));
-                let known = spans.as_ref().and_then(|spans| source.decide(spans, value));
+                let known = by_number.decide(source, matcher, value);
                 return Ok(Some(known.unwrap_or_else(|| {
                     source.with_term(value, |term| matcher.matches(term))
                 })));

@@ -54,7 +54,7 @@ fn about(number: u32) -> Vec<Quad> {
 fn image(numbers: impl Iterator<Item = u32>) -> ImageBuilder {
     let mut builder = ImageBuilder::new();
     for quad in numbers.flat_map(about) {
-        builder.add(quad.as_ref()).unwrap();
+        builder.add(quad.as_ref()).expect("a quad");
     }
     builder
 }
@@ -62,12 +62,12 @@ fn image(numbers: impl Iterator<Item = u32>) -> ImageBuilder {
 fn add(store: &ImageStore, numbers: impl Iterator<Item = u32>) {
     let context = CallContext::new();
     let writer = store.writer().expect("a store that can be written to");
-    let mut transaction = block_on(writer.begin(&context)).unwrap();
+    let mut transaction = block_on(writer.begin(&context)).expect("a transaction");
     let change = QuadChange {
         removed: Vec::new(),
         added: numbers.flat_map(about).collect(),
     };
-    block_on(transaction.apply(change, &context)).unwrap();
+    block_on(transaction.apply(change, &context)).expect("a change");
     let record = NewRecord {
         request: "a".to_owned(),
         idempotency_key: None,
@@ -75,24 +75,25 @@ fn add(store: &ImageStore, numbers: impl Iterator<Item = u32>) {
         time: SystemTime::UNIX_EPOCH,
         changes: Vec::new(),
     };
-    block_on(transaction.commit(record, &context)).unwrap();
+    block_on(transaction.commit(record, &context)).expect("a commit");
 }
 
 /// Stores with the same data: as an image, as changes over an image, and after these were merged.
 static STORES: LazyLock<Vec<(&str, Arc<ImageStore>)>> = LazyLock::new(|| {
     let (early, late) = (0..OBJECTS / 2, OBJECTS / 2..OBJECTS);
-    let whole = ImageStore::new(image(0..OBJECTS).build().unwrap());
-    let changed = ImageStore::new(image(early.clone()).build().unwrap());
+    let whole = ImageStore::new(image(0..OBJECTS).build().expect("an image"));
+    let changed = ImageStore::new(image(early.clone()).build().expect("an image"));
     add(&changed, late.clone());
-    let empty = ImageStore::new(image(0..0).build().unwrap());
+    let empty = ImageStore::new(image(0..0).build().expect("an image"));
     for number in 0..OBJECTS / GROUP {
         add(&empty, number * GROUP..(number + 1) * GROUP);
     }
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("data");
-    let merged = ImageStore::create(&path, image(early), &FolderOptions::default()).unwrap();
+    let merged =
+        ImageStore::create(&path, image(early), &FolderOptions::default()).expect("a store");
     add(&merged, late);
-    merged.merge().unwrap();
+    merged.merge().expect("a merge");
     let named = [
         ("image", whole),
         ("changes", changed),
@@ -152,7 +153,7 @@ fn find(store: &ImageStore, condition: NodeCondition, limit: Option<u64>) -> Fou
         },
         dataset: Dataset::default(),
     };
-    let objects = block_on(store.select(&selection, &context)).unwrap();
+    let objects = block_on(store.select(&selection, &context)).expect("objects");
     let mut objects: Vec<NamedNode> = objects
         .into_refs()
         .iter()
@@ -244,7 +245,7 @@ fn ranges_and_beginnings_are_looked_up() {
         "values",
         &[0, 1, 2],
     );
-    let begins = Operator::Matches(Regex::new("^s0277", false, 100).unwrap(), false);
+    let begins = Operator::Matches(Regex::new("^s0277", false, 100).expect("a pattern"), false);
     let wanted: Vec<u32> = (2_770..2_780).collect();
     check(
         NodeCondition::all([both(), mail(begins)]),
@@ -296,7 +297,7 @@ fn a_page_in_the_order_of_ids_ends_early() {
 
 #[test]
 fn what_changes_bring_and_take_is_found_as_what_was_there() {
-    let store = ImageStore::new(image(0..100).build().unwrap());
+    let store = ImageStore::new(image(0..100).build().expect("an image"));
     // One by one, so that the order of new terms is made from orders before it.
     for number in 100..1_500 {
         add(&store, number..number + 1);
