@@ -9,6 +9,7 @@ pub mod floor;
 pub mod gateway;
 pub mod generator;
 pub mod http;
+pub mod log_line;
 pub mod measure;
 pub mod pages;
 pub mod process;

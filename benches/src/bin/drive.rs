@@ -14,7 +14,7 @@ use benches::{SCHEMA, embedded, http, measure};
 use clap::Parser;
 use graph_store::oxigraph::OxigraphStore;
 use servers::config::Settings;
-use servers::logging;
+use servers::logging::{self, Background};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
@@ -68,7 +68,8 @@ fn beside(command: &str, config: Config) -> Result<Peer, Box<dyn Error>> {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     // One line of the log for each request, as in operation; `2> FILE` takes them.
-    logging::start(&Settings::default(), false)?;
+    let lines = Background::start(io::stderr())?;
+    logging::start_in_background(&Settings::default(), false, &lines)?;
     let config = Config::new(arguments.universities, arguments.seed)?;
     let store = embedded::load(config)?;
     let graph_store = Arc::new(OxigraphStore::new(store.clone()));

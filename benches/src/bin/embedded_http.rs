@@ -12,7 +12,7 @@ use benches::{SCHEMA, embedded, http};
 use clap::Parser;
 use graph_store::image::ImageStore;
 use servers::config::Settings;
-use servers::logging;
+use servers::logging::{self, Background};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
@@ -55,8 +55,9 @@ struct Arguments {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
+    let lines = Background::start(io::stderr())?;
     if arguments.log {
-        logging::start(&Settings::default(), false)?;
+        logging::start_in_background(&Settings::default(), false, &lines)?;
     }
     let config = Config::new(arguments.universities, arguments.seed)?;
     let load = Load {
