@@ -10,6 +10,7 @@ pub mod gateway;
 pub mod generator;
 pub mod http;
 pub mod log;
+pub mod log_line;
 pub mod measure;
 pub mod page_after_write;
 pub mod pages;

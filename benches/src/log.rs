@@ -4,10 +4,11 @@ use std::fmt::{self, Debug, Formatter};
 use std::io::{self, Write};
 
 use servers::config::Settings;
-use servers::logging::Background;
-use tracing_subscriber::EnvFilter;
+use servers::logging::{Background, DynLayer, event_lines, level_filter};
 use tracing_subscriber::filter::ParseError;
-use tracing_subscriber::reload;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+use tracing_subscriber::{Registry, reload};
 
 /// What the service logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub enum LogError {
 
 /// The log of the process, written by a thread of its own as that of `soml serve`.
 pub struct Log {
-    change: Box<dyn Fn(EnvFilter) -> Result<(), reload::Error> + Send + Sync>,
+    change: Box<dyn Fn(DynLayer<Registry>) -> Result<(), reload::Error> + Send + Sync>,
 }
 
 impl Log {
@@ -56,14 +57,11 @@ impl Log {
     /// When the process has a log already.
     pub fn start_to(destination: impl Write + Send + 'static) -> Result<Self, LogError> {
         let lines = Background::start(destination).map_err(LogError::Start)?;
-        let builder = tracing_subscriber::fmt()
-            .with_ansi(false)
-            .log_internal_errors(false)
-            .with_writer(move || lines.clone())
-            .with_env_filter(Level::Default.filter()?)
-            .with_filter_reloading();
-        let handle = builder.reload_handle();
-        builder.try_init().map_err(LogError::Taken)?;
+        let (filter, handle) = reload::Layer::new(Level::Default.filter()?);
+        let lines = event_lines(Settings::default().log_format, false, lines);
+        let subscriber = Registry::default().with(filter).with(lines);
+        let taken = |error: TryInitError| LogError::Taken(error.into());
+        subscriber.try_init().map_err(taken)?;
         Ok(Log {
             change: Box::new(move |filter| handle.reload(filter)),
         })
@@ -79,12 +77,12 @@ impl Log {
 }
 
 impl Level {
-    fn filter(self) -> Result<EnvFilter, ParseError> {
+    fn filter(self) -> Result<DynLayer<Registry>, ParseError> {
         let directives = match self {
             Level::Default => Settings::default().log_level,
             Level::Warn => "warn".to_owned(),
         };
-        EnvFilter::builder().parse(directives)
+        level_filter(&directives)
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::{HeaderName, HeaderValue, Method};
 use axum::response::Response;
 use graphql_service::{Outcome, Written};
 use tracing::Instrument;
@@ -90,14 +90,27 @@ pub(super) async fn track<A: Future<Output = Answered>>(
     let user = tracing::field::Empty;
     let span = tracing::info_span!("request", request_id = id.0, trace_id, user);
     let header = HeaderValue::from_str(&id.0).expect("an identifier is printable ASCII");
-    let started = Instant::now();
-    let answered = answer(request, id).instrument(span.clone()).await;
-    let Answered {
-        mut response,
-        summary,
-    } = answered;
-    response.headers_mut().insert(X_REQUEST_ID, header);
-    let _entered = span.enter();
+    let tracked = async move {
+        let started = Instant::now();
+        let Answered {
+            mut response,
+            summary,
+        } = answer(request, id).await;
+        response.headers_mut().insert(X_REQUEST_ID, header);
+        log(&method, &path, &response, started, summary);
+        response
+    };
+    tracked.instrument(span).await
+}
+
+/// Logs a request that was answered.
+fn log(
+    method: &Method,
+    path: &str,
+    response: &Response,
+    started: Instant,
+    summary: Option<Summary>,
+) {
     let status = response.status().as_u16();
     let ms = started.elapsed().as_millis() as u64;
     // Probes come every few seconds and say nothing new.
@@ -115,7 +128,6 @@ pub(super) async fn track<A: Future<Output = Answered>>(
     } else {
         tracing::info!(%method, path, status, ms, "answered");
     }
-    response
 }
 
 #[cfg(test)]

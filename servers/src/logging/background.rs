@@ -1,71 +1,28 @@
 //! Lines that are written by a thread of their own, so that nobody waits for a disk, a pipe or a
 //! terminal.
 //!
-//! What does not fit is lost, counted, and said once writing works again.
+//! They are written a few milliseconds later, together, and at once from `WARN` on. What does not fit is lost,
+//! counted, and said once writing works again.
 
-use std::collections::VecDeque;
-use std::io::{self, ErrorKind, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::io::{self, Write};
+use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::line::{cut, lost};
+use tracing::{Level, Metadata};
+use tracing_subscriber::fmt::MakeWriter;
 
-/// Bytes of lines that may wait.
-const QUEUE_BYTES: usize = 1 << 20;
+use super::queue::{QUEUE_BYTES, Queue};
+use super::writer::Writer;
 
-/// What a line costs beside its bytes.
-const LINE_COST: usize = 64;
-
-/// Bytes that are written at once.
-const WRITE_BYTES: usize = 64 << 10;
-
-/// Time until it is tried again to say what was lost, when nothing else is to be written.
-const RETRY: Duration = Duration::from_secs(1);
-
-/// Time until a destination that is busy is tried again.
-const BUSY: Duration = Duration::from_millis(10);
+/// How long lines wait for others to be written with.
+const GATHER: Duration = Duration::from_millis(5);
 
 /// The lines of a destination, such as standard error. Copies write to the same one.
 pub struct Background {
-    shared: Arc<Shared>,
+    queue: Arc<Queue>,
     /// A line that is not complete yet.
     line: Vec<u8>,
-}
-
-impl Clone for Background {
-    /// Returns a writer of other lines.
-    fn clone(&self) -> Self {
-        Background {
-            shared: Arc::clone(&self.shared),
-            line: Vec::new(),
-        }
-    }
-}
-
-struct Shared {
-    queue: Mutex<Queue>,
-    /// There is something to write.
-    filled: Condvar,
-    /// All has been written.
-    written: Condvar,
-    json: AtomicBool,
-}
-
-#[derive(Default)]
-struct Queue {
-    entries: VecDeque<Entry>,
-    /// Bytes in the queue and on the way to the destination.
-    bytes: usize,
-    /// Whether the thread has taken lines and not written them yet.
-    writing: bool,
-}
-
-enum Entry {
-    Line(Vec<u8>),
-    /// So many lines are missing here.
-    Lost(u64),
 }
 
 impl Background {
@@ -75,56 +32,48 @@ impl Background {
     ///
     /// Fails if the system starts no more threads.
     pub fn start(destination: impl Write + Send + 'static) -> io::Result<Self> {
-        let shared = Arc::new(Shared {
-            queue: Mutex::default(),
-            filled: Condvar::new(),
-            written: Condvar::new(),
-            json: AtomicBool::new(false),
-        });
-        let writer = Writer {
-            shared: Arc::clone(&shared),
-            destination,
-            lost: 0,
-            inside_line: false,
-        };
+        Self::start_gathering(destination, GATHER)
+    }
+
+    fn start_gathering(
+        destination: impl Write + Send + 'static,
+        gather: Duration,
+    ) -> io::Result<Self> {
+        let queue = Arc::new(Queue::new(gather));
+        let writer = Writer::new(Arc::clone(&queue), destination);
         thread::Builder::new()
             .name("lines".to_owned())
             .spawn(move || writer.run())?;
         Ok(Background {
-            shared,
+            queue,
             line: Vec::new(),
         })
     }
 
     /// Makes lines JSON documents, of which long ones are cut so that they stay JSON.
     pub fn set_json(&self, json: bool) {
-        self.shared.json.store(json, Ordering::Relaxed);
+        self.queue.set_json(json);
     }
 
-    /// Waits until all lines are written, for `time` at most; tells whether they are.
+    /// Has all lines written at once and waits for that, for `time` at most; returns whether they are written.
     pub fn flush_within(&self, time: Duration) -> bool {
-        let queue = self.shared.lock();
-        let (queue, _) = self
-            .shared
-            .written
-            .wait_timeout_while(queue, time, |queue| !queue.is_written())
-            .unwrap_or_else(PoisonError::into_inner);
-        queue.is_written()
+        self.queue.flush_within(time)
     }
 
-    /// Takes a line, which ends with a line feed.
-    fn push(&self, line: &[u8]) {
-        let line = cut(line, self.shared.json.load(Ordering::Relaxed));
-        let mut queue = self.shared.lock();
-        let cost = line.len() + LINE_COST;
-        if queue.bytes + cost > QUEUE_BYTES {
-            queue.lose(1);
-        } else {
-            queue.bytes += cost;
-            queue.entries.push_back(Entry::Line(line.into_owned()));
+    /// Hands on what is there of a line.
+    fn push_line(&mut self) {
+        self.queue.push(&self.line, false);
+        self.line.clear();
+    }
+}
+
+impl Clone for Background {
+    /// Returns a writer of other lines.
+    fn clone(&self) -> Self {
+        Background {
+            queue: Arc::clone(&self.queue),
+            line: Vec::new(),
         }
-        drop(queue);
-        self.shared.filled.notify_one();
     }
 }
 
@@ -132,17 +81,12 @@ impl Background {
 impl Write for Background {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
         for part in text.split_inclusive(|byte| *byte == b'\n') {
-            if self.line.is_empty() && part.ends_with(b"\n") {
-                self.push(part);
-                continue;
-            }
             // Whatever is beyond the length of a line is cut off.
             if self.line.len() < QUEUE_BYTES {
                 self.line.extend_from_slice(part);
             }
             if part.ends_with(b"\n") {
-                let line = std::mem::take(&mut self.line);
-                self.push(&line);
+                self.push_line();
             }
         }
         Ok(text.len())
@@ -151,164 +95,57 @@ impl Write for Background {
     /// Hands on what is there of a line, too.
     fn flush(&mut self) -> io::Result<()> {
         if !self.line.is_empty() {
-            let line = std::mem::take(&mut self.line);
-            self.push(&line);
+            self.push_line();
         }
         Ok(())
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl<'a> MakeWriter<'a> for Background {
+    type Writer = EventWriter<'a>;
 
-impl Queue {
-    fn is_written(&self) -> bool {
-        self.entries.is_empty() && !self.writing
+    fn make_writer(&'a self) -> EventWriter<'a> {
+        EventWriter {
+            queue: &self.queue,
+            urgent: false,
+        }
     }
 
-    fn lose(&mut self, lines: u64) {
-        match self.entries.back_mut() {
-            Some(Entry::Lost(n)) => *n += lines,
-            _ => self.entries.push_back(Entry::Lost(lines)),
+    fn make_writer_for(&'a self, event: &Metadata<'_>) -> EventWriter<'a> {
+        EventWriter {
+            queue: &self.queue,
+            urgent: *event.level() <= Level::WARN,
         }
     }
 }
 
-struct Writer<W> {
-    shared: Arc<Shared>,
-    destination: W,
-    /// Lines that could not be written, and of which nothing has been said yet.
-    lost: u64,
-    /// The last line was not written to its end.
-    inside_line: bool,
+/// Takes events, each as a whole. Never fails and never waits.
+pub struct EventWriter<'a> {
+    queue: &'a Queue,
+    urgent: bool,
 }
 
-impl<W: Write> Writer<W> {
-    fn run(mut self) {
-        loop {
-            let (entries, bytes) = self.take();
-            let json = self.shared.json.load(Ordering::Relaxed);
-            let mut batch = Batch::default();
-            for entry in entries {
-                match entry {
-                    Entry::Lost(lines) => self.lost += lines,
-                    Entry::Line(line) => {
-                        self.say(&mut batch, json);
-                        batch.add(&line, 0);
-                    }
-                }
-                if batch.bytes.len() >= WRITE_BYTES {
-                    self.write(std::mem::take(&mut batch));
-                }
-            }
-            self.say(&mut batch, json);
-            self.write(batch);
-            let mut queue = self.shared.lock();
-            queue.bytes -= bytes;
-            queue.writing = false;
-            if queue.is_written() {
-                self.shared.written.notify_all();
-            }
-        }
+impl Write for EventWriter<'_> {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        self.queue.push(text, self.urgent);
+        Ok(text.len())
     }
 
-    /// Waits for lines, and takes all of them.
-    fn take(&self) -> (VecDeque<Entry>, usize) {
-        let mut queue = self.shared.lock();
-        let from = Instant::now();
-        while queue.entries.is_empty() {
-            queue = match self.lost {
-                0 => self
-                    .shared
-                    .filled
-                    .wait(queue)
-                    .unwrap_or_else(PoisonError::into_inner),
-                _ if from.elapsed() >= RETRY => break,
-                _ => {
-                    let wait = self.shared.filled.wait_timeout(queue, RETRY);
-                    wait.unwrap_or_else(PoisonError::into_inner).0
-                }
-            };
-        }
-        queue.writing = true;
-        (std::mem::take(&mut queue.entries), queue.bytes)
-    }
-
-    /// Adds a line about those that are lost.
-    fn say(&mut self, batch: &mut Batch, json: bool) {
-        let lines = std::mem::take(&mut self.lost);
-        if lines > 0 {
-            batch.add(&lost(lines, json), lines);
-        }
-    }
-
-    /// Writes lines; those that cannot be written are lost.
-    fn write(&mut self, batch: Batch) {
-        let mut rest = batch.bytes.as_slice();
-        if self.inside_line && !rest.is_empty() {
-            match self.attempt(b"\n") {
-                0 => {
-                    self.lost += batch.lost_from(0);
-                    return;
-                }
-                _ => self.inside_line = false,
-            }
-        }
-        while !rest.is_empty() {
-            match self.attempt(rest) {
-                0 => break,
-                n => rest = rest.get(n..).unwrap_or_default(),
-            }
-        }
-        let written = batch.bytes.len() - rest.len();
-        let ends = |line: &(usize, u64)| line.0 == written;
-        self.inside_line = written > 0 && !batch.ends.iter().any(ends);
-        self.lost += batch.lost_from(written);
-        // Where it makes a difference, what is in a buffer of the destination counts as written.
-        let _ = self.destination.flush();
-    }
-
-    /// Writes some bytes; none when that fails.
-    fn attempt(&mut self, bytes: &[u8]) -> usize {
-        loop {
-            match self.destination.write(bytes) {
-                Ok(n) => return n,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(BUSY),
-                Err(_) => return 0,
-            }
-        }
-    }
-}
-
-/// Lines that are written at once.
-#[derive(Default)]
-struct Batch {
-    bytes: Vec<u8>,
-    /// Where each line ends, and how many lost ones it speaks of: 0 for a line of its own.
-    ends: Vec<(usize, u64)>,
-}
-
-impl Batch {
-    fn add(&mut self, line: &[u8], lost: u64) {
-        self.bytes.extend_from_slice(line);
-        self.ends.push((self.bytes.len(), lost));
-    }
-
-    /// Counts the lines that end behind `written`.
-    fn lost_from(&self, written: usize) -> u64 {
-        let lost = self.ends.iter().filter(|(end, _)| *end > written);
-        lost.map(|(_, lines)| (*lines).max(1)).sum()
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use std::io::ErrorKind;
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc::{self, Receiver, Sender};
+    use std::time::Instant;
 
+    use super::super::queue::WRITE_BYTES;
+    use super::super::writer::BUSY;
     use super::*;
 
     const LONG: Duration = Duration::from_secs(60);
@@ -386,7 +223,7 @@ mod tests {
             done.send(())
         });
         written.recv_timeout(LONG).expect("nobody waits");
-        assert!(lines.shared.lock().bytes <= QUEUE_BYTES);
+        assert!(lines.queue.bytes() <= QUEUE_BYTES);
         assert!(!lines.flush_within(BUSY));
         drop(stalled);
         assert!(lines.flush_within(LONG));
@@ -419,5 +256,140 @@ mod tests {
         assert!(lines.flush_within(LONG));
         let text = told.text.lock().unwrap();
         assert_eq!(*text, "other\nab\nc");
+    }
+
+    /// A destination that sends on what is written at once.
+    struct Sent(Sender<String>);
+
+    impl Write for Sent {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let text = std::str::from_utf8(bytes).unwrap().to_owned();
+            self.0.send(text).map_err(|_| ErrorKind::BrokenPipe)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Lines that nothing but their number or one that is urgent has written.
+    fn gathering() -> (Background, Receiver<String>) {
+        let (sender, written) = mpsc::channel();
+        let hours = 1_000 * LONG;
+        (
+            Background::start_gathering(Sent(sender), hours).unwrap(),
+            written,
+        )
+    }
+
+    #[test]
+    fn lines_are_written_together_and_at_once_when_one_is_a_warning() {
+        let (lines, written) = gathering();
+        let format = tracing_subscriber::fmt().without_time().with_target(false);
+        let subscriber = format.with_ansi(false).with_writer(lines.clone()).finish();
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::info!("a");
+            tracing::info!("b");
+            tracing::warn!("c");
+            assert_eq!(
+                written.recv_timeout(LONG).unwrap(),
+                " INFO a\n INFO b\n WARN c\n"
+            );
+            tracing::info!("d");
+            tracing::error!("e");
+            assert_eq!(written.recv_timeout(LONG).unwrap(), " INFO d\nERROR e\n");
+        });
+    }
+
+    #[test]
+    fn many_lines_do_not_wait_for_more() {
+        let (mut lines, written) = gathering();
+        let line = format!("{}\n", "x".repeat(1_000));
+        for _ in 0..WRITE_BYTES.div_ceil(line.len()) {
+            lines.write_all(line.as_bytes()).unwrap();
+        }
+        let text = written.recv_timeout(LONG).unwrap();
+        assert!(text.len() >= WRITE_BYTES && text.ends_with(&line));
+    }
+
+    #[test]
+    fn the_end_has_lines_written_at_once() {
+        let (mut lines, written) = gathering();
+        writeln!(lines, "last").unwrap();
+        assert!(lines.flush_within(LONG));
+        assert_eq!(written.try_recv().unwrap(), "last\n");
+    }
+
+    #[test]
+    fn the_first_line_wakes_a_thread_that_sleeps() {
+        let (sender, written) = mpsc::channel();
+        let mut lines = Background::start_gathering(Sent(sender), Duration::ZERO).unwrap();
+        for n in 0..3 {
+            while !lines.queue.is_asleep() {
+                thread::yield_now();
+            }
+            writeln!(lines, "line {n}").unwrap();
+            assert_eq!(written.recv_timeout(LONG).unwrap(), format!("line {n}\n"));
+        }
+    }
+
+    #[test]
+    fn what_is_missing_between_lines_is_said_between_them() {
+        let (lines, told) = told();
+        let stalled = told.text.lock().unwrap();
+        let fits = format!("{}\n", "x".repeat(10_000 - 1));
+        for _ in 0..=QUEUE_BYTES / fits.len() {
+            lines.queue.push(fits.as_bytes(), false);
+        }
+        lines.queue.push(b"short\n", false);
+        drop(stalled);
+        assert!(lines.flush_within(LONG));
+        let text = told.text.lock().unwrap();
+        let mut last = text.lines().rev();
+        assert_eq!(last.next(), Some("short"));
+        let said = last.next().unwrap();
+        assert!(said.ends_with("1 log line was lost"), "{said}");
+        assert_eq!(last.count(), QUEUE_BYTES / fits.len());
+    }
+
+    #[test]
+    fn a_line_that_was_not_written_to_its_end_is_not_continued_by_the_next() {
+        let (sender, written) = mpsc::channel();
+        let destination = Broken {
+            sent: Sent(sender),
+            room: 7,
+        };
+        let mut lines = Background::start(destination).unwrap();
+        lines.queue.push(b"one\ntwo and more\nthree\n", false);
+        assert!(lines.flush_within(LONG));
+        writeln!(lines, "four").unwrap();
+        assert!(lines.flush_within(LONG));
+        let text: String = written.try_iter().collect();
+        let (before, after) = text.split_once("two\n").unwrap();
+        assert_eq!(before, "one\n");
+        assert!(after.ends_with(" lost\nfour\n"), "{text}");
+    }
+
+    /// A destination that fails once, when so many bytes are written.
+    struct Broken {
+        sent: Sent,
+        room: usize,
+    }
+
+    impl Write for Broken {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.room == 0 {
+                self.room = usize::MAX;
+                return Err(ErrorKind::StorageFull.into());
+            }
+            let count = self.sent.write(&bytes[..bytes.len().min(self.room)])?;
+            self.room -= count;
+            Ok(count)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
     }
 }

@@ -7,7 +7,7 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 
 /// Longest line.
-const LINE_BYTES: usize = 16 << 10;
+pub(super) const LINE_BYTES: usize = 16 << 10;
 
 /// Longest field of a JSON line that is too long.
 const FIELD_BYTES: usize = 1 << 10;

@@ -3,15 +3,24 @@
 //! Nobody waits for them: a destination that is full, closed or stalled costs lines and nothing else.
 
 mod background;
+mod json;
 mod line;
+mod queue;
+mod text;
+mod time;
+mod writer;
 
 use std::io;
 
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::ParseError;
+use tracing::Subscriber;
+use tracing_subscriber::filter::{EnvFilter, ParseError, Targets};
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::format::JsonFields;
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt;
 
-pub use background::Background;
+pub use background::{Background, EventWriter};
 
 use crate::config::{LogFormat, Settings};
 
@@ -39,8 +48,7 @@ pub fn start_in_background(
     lines: &Background,
 ) -> Result<(), ParseError> {
     lines.set_json(settings.log_format == LogFormat::Json);
-    let writer = lines.clone();
-    start_with(settings, coloured, move || writer.clone())?;
+    start_with(settings, coloured, lines.clone())?;
     std::panic::set_hook(Box::new(|panic| {
         let backtrace = std::backtrace::Backtrace::capture();
         tracing::error!(%backtrace, "{panic}");
@@ -52,21 +60,64 @@ fn start_with<W>(settings: &Settings, coloured: bool, writer: W) -> Result<(), P
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
-    let filter = EnvFilter::builder().parse(&settings.log_level)?;
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let subscriber = tracing_subscriber::registry()
+        .with(event_lines(settings.log_format, coloured, writer))
+        .with(level_filter(&settings.log_level)?);
+    // Somebody else's logging, in tests or in a program that embeds this, is left in place.
+    let _ = subscriber.try_init();
+    Ok(())
+}
+
+/// A layer of any kind.
+pub type DynLayer<S> = Box<dyn Layer<S> + Send + Sync>;
+
+/// Returns the layer that makes lines of events, as services log them.
+pub fn event_lines<S, W>(format: LogFormat, coloured: bool, writer: W) -> DynLayer<S>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let layer = tracing_subscriber::fmt::layer()
         .with_ansi(coloured)
         // It would be said on standard error, by what panics when that fails too.
         .log_internal_errors(false)
         .with_writer(writer);
-    // Somebody else's logging, in tests or in a program that embeds this, is left in place.
-    let _ = match settings.log_format {
-        LogFormat::Text => builder.try_init(),
-        LogFormat::Json => builder
-            .json()
-            .flatten_event(true)
-            .with_span_list(false)
-            .try_init(),
-    };
-    Ok(())
+    match format {
+        LogFormat::Json => layer
+            .fmt_fields(JsonFields::new())
+            .event_format(json::JsonEvents::default())
+            .boxed(),
+        LogFormat::Text if coloured => layer.boxed(),
+        LogFormat::Text => layer
+            .fmt_fields(text::TextFields)
+            .event_format(text::TextEvents::default())
+            .boxed(),
+    }
 }
+
+/// Returns the layer that says which events are logged.
+///
+/// # Errors
+///
+/// Fails if a directive is malformed.
+pub fn level_filter<S>(directives: &str) -> Result<DynLayer<S>, ParseError>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    let filter = EnvFilter::builder().parse(directives)?;
+    Ok(match targets(&filter) {
+        Some(targets) => targets.boxed(),
+        None => filter.boxed(),
+    })
+}
+
+/// Returns the same filter without the locks that [`EnvFilter`] takes several times for each span, if no directive
+/// is about spans.
+fn targets(filter: &EnvFilter) -> Option<Targets> {
+    let directives = filter.to_string();
+    let targets: Targets = directives.parse().ok()?;
+    (!directives.contains('[') && targets.to_string() == directives).then_some(targets)
+}
+
+#[cfg(test)]
+mod tests;

@@ -210,7 +210,10 @@ fn explanations_have_plan_steps_and_times() {
     let steps = explained["steps"].as_array().unwrap();
     assert_eq!(steps[0]["work"], "look-ups");
     assert_eq!(steps[0]["rows"], 1);
-    assert_eq!((&steps[0]["by"], &steps[0]["candidates"]), (&json!("values"), &json!(1)));
+    assert_eq!(
+        (&steps[0]["by"], &steps[0]["candidates"]),
+        (&json!("values"), &json!(1))
+    );
     assert!(explained["planningMicroseconds"].is_u64());
     assert_eq!(explained["errors"], json!([]));
 }
