@@ -328,6 +328,9 @@ impl RemoteStore {
     ) -> Result<Option<Tree>, StoreError> {
         let key = Attempts::key(selection);
         let few = FEW.min(self.options.batch);
+        if selection.page.is_whole() && lists_more(&selection.condition, few) {
+            return Ok(None);
+        }
         if !self.attempts.is_due(key) {
             return Ok(None);
         }
@@ -599,6 +602,15 @@ fn selects_nothing(selection: &Selection) -> bool {
 fn reads_nothing(request: &TreeRequest<'_>) -> bool {
     request.condition.is_some_and(NodeCondition::is_false)
         || request.dataset.graphs.as_ref().is_some_and(Vec::is_empty)
+}
+
+/// Returns whether a condition lists more ids than that, of which most will satisfy it.
+fn lists_more(condition: &NodeCondition, than: usize) -> bool {
+    match condition {
+        NodeCondition::OneOf(ids) => ids.len() > than,
+        NodeCondition::All(parts) => parts.iter().any(|part| lists_more(part, than)),
+        _ => false,
+    }
 }
 
 /// Returns whether the query of a condition joins a list of terms.
