@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use graph_store::GraphStore;
 use graph_store::image::{Image, ImageBuilder, ImageError};
-use graphql_gen::typesystem::ApiError;
+use graphql_gen::typesystem::{ApiError, ApiOptions};
 use object_engine::{ObjectService, ServiceOptions};
 use oxigraph::io::{RdfFormat, RdfParseError, RdfParser};
 use oxigraph::store::{LoaderError, Store};
@@ -41,10 +41,17 @@ pub enum EmbeddedError {
 /// # Errors
 /// When the store fails.
 pub fn load(config: Config) -> Result<Store, EmbeddedError> {
+    load_of(RdfFormat::NTriples, Generator::new(config, Format::Nt))
+}
+
+/// Loads data into a new store in memory.
+///
+/// # Errors
+/// When the data are malformed or the store fails.
+pub fn load_of(format: RdfFormat, data: impl Read) -> Result<Store, EmbeddedError> {
     let store = Store::new()?;
     let mut loader = store.bulk_loader();
-    let data = Generator::new(config, Format::Nt);
-    loader.load_from_reader(RdfFormat::NTriples, data)?;
+    loader.load_from_reader(format, data)?;
     loader.commit()?;
     Ok(store)
 }
@@ -74,7 +81,26 @@ pub fn image_of(format: RdfFormat, data: impl Read) -> Result<Image, EmbeddedErr
 /// # Errors
 /// When the schema has errors.
 pub fn service(soml: &str, store: Arc<dyn GraphStore>) -> Result<ObjectService, EmbeddedError> {
+    service_with(soml, store, ServiceOptions::default())
+}
+
+/// Makes a service that can write to its store.
+///
+/// # Errors
+/// When the schema has errors.
+pub fn writable_service(
+    soml: &str,
+    store: Arc<dyn GraphStore>,
+) -> Result<ObjectService, EmbeddedError> {
+    let api = ApiOptions::default().with_mutations(true);
+    service_with(soml, store, ServiceOptions::new().with_api(api))
+}
+
+fn service_with(
+    soml: &str,
+    store: Arc<dyn GraphStore>,
+    options: ServiceOptions,
+) -> Result<ObjectService, EmbeddedError> {
     let schema = soml_core::load(soml).schema.ok_or(EmbeddedError::Schema)?;
-    let options = ServiceOptions::default();
     Ok(ObjectService::new(Arc::new(schema), store, options)?)
 }

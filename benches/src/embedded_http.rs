@@ -1,5 +1,6 @@
-//! The templates over HTTP by three servers in this process, in turns: the service over an image, Oxigraph behind a plain
-//! handler that runs hand-written SPARQL, and the same handler with the service's answers at hand, which is HTTP alone.
+//! Templates over HTTP by three servers in this process, in turns: the service over an image, with its default log and
+//! without, Oxigraph behind a plain handler that runs hand-written SPARQL, and the same handler with the service's answers
+//! at hand, which is HTTP alone.
 
 use std::fmt::{self, Display, Formatter};
 use std::net::SocketAddr;
@@ -7,17 +8,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use graph_store::image::ImageStore;
 use oxigraph::store::Store;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
 use crate::drive::{DriveError, fastest, keep_busy};
-use crate::generator::Config;
 use crate::http::{self, Connection, HttpError};
+use crate::log::{Level, Log, LogError};
 use crate::measure::{Samples, Summary};
 use crate::workload::{
-    Answer, AnswerError, DirectError, Form, Instance, Prepared, Template, instances, prepare,
-    read_json, write_json,
+    Answer, AnswerError, DirectError, Form, Instance, Prepared, Template, prepare, read_json,
+    write_json,
 };
 
 /// Instances that the forms of a template are tried with.
@@ -25,17 +28,13 @@ const TRIAL: usize = 10;
 
 /// Head of the table whose lines are [`Row`]s.
 pub const HEAD: &str = "\
-| template | form | connections | service, requests/s | Oxigraph, requests/s | ratio | HTTP alone, requests/s | to Oxigraph \
-| service p50, µs | Oxigraph p50, µs | service p99, µs | Oxigraph p99, µs |
-|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|";
+| template | form | connections | service, requests/s | Oxigraph, requests/s | ratio | logging.level=warn, requests/s | ratio \
+| HTTP alone, requests/s | to Oxigraph | service p50, µs | Oxigraph p50, µs | service p99, µs | Oxigraph p99, µs |
+|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|";
 
 /// Settings of a run.
 #[derive(Clone, Debug)]
 pub struct Load {
-    /// The data.
-    pub config: Config,
-    /// Instances of each template.
-    pub instances: usize,
     /// Time of each turn.
     pub time: Duration,
     /// Turns that each way takes at each number of connections.
@@ -59,6 +58,12 @@ pub enum EmbeddedHttpError {
         #[source]
         source: DriveError,
     },
+    /// The threads of servers or clients do not start.
+    #[error("failed to start a runtime")]
+    Runtime(#[source] std::io::Error),
+    /// What the service logs cannot be changed.
+    #[error("failed to change the log")]
+    Log(#[from] LogError),
     /// One of the servers does not answer.
     #[error("failed over HTTP")]
     Http(#[from] HttpError),
@@ -81,19 +86,24 @@ pub enum EmbeddedHttpError {
 /// What is measured.
 pub struct Contest {
     /// The service.
-    pub service: SocketAddr,
+    service: SocketAddr,
     /// The same data, for the handler.
-    pub store: Store,
+    store: Store,
+    /// Ends the service when it is dropped.
+    _stop: oneshot::Sender<()>,
     /// Runs both servers.
-    pub servers: Runtime,
+    servers: Runtime,
     /// Runs the clients.
-    pub clients: Runtime,
+    clients: Runtime,
 }
 
 /// A way to answer a template: a server, and the requests that are sent to it.
+#[derive(Clone)]
 struct Way {
     address: SocketAddr,
     bodies: Vec<Bytes>,
+    /// What the service logs meanwhile.
+    level: Level,
 }
 
 /// What the handler answers with.
@@ -112,8 +122,10 @@ pub struct Row {
     pub form: &'static str,
     /// Connections, each with one request under way.
     pub connections: usize,
-    /// The service over an image.
+    /// The service over an image, with its default log.
     pub service: Throughput,
+    /// The same at `logging.level=warn`.
+    pub warn: Throughput,
     /// Oxigraph behind the handler.
     pub oxigraph: Throughput,
     /// The handler with the answers of the service at hand.
@@ -130,6 +142,32 @@ pub struct Throughput {
 }
 
 impl Contest {
+    /// Starts the service of a SOML schema over one of two stores with the same data; the handler answers from the
+    /// other.
+    ///
+    /// # Errors
+    /// When the schema cannot be served or nothing can listen.
+    pub fn start(
+        soml: &str,
+        image: Arc<ImageStore>,
+        store: Store,
+    ) -> Result<Self, EmbeddedHttpError> {
+        let servers = Runtime::new().map_err(EmbeddedHttpError::Runtime)?;
+        // One thread: whatever clients take is taken from both servers.
+        let clients = Builder::new_current_thread().enable_io().build();
+        let (stop, stopped) = oneshot::channel::<()>();
+        Ok(Contest {
+            service: servers.block_on(http::start(soml, image, async {
+                // Either way there is nothing more to serve.
+                let _ = stopped.await;
+            }))?,
+            store,
+            _stop: stop,
+            servers,
+            clients: clients.map_err(EmbeddedHttpError::Runtime)?,
+        })
+    }
+
     /// Measures one template: a row for each number of connections.
     ///
     /// # Errors
@@ -137,30 +175,27 @@ impl Contest {
     pub fn measure(
         &self,
         template: &'static Template,
+        drawn: &[Instance],
         load: &Load,
+        log: &Log,
     ) -> Result<Vec<Row>, EmbeddedHttpError> {
-        let failed = |source| EmbeddedHttpError::Drive {
-            template: template.name,
-            source,
+        let form = self.fastest(template, drawn)?;
+        let [service, oxigraph, http] = self.ways(template, form, drawn, load.parsed_before)?;
+        let warn = Way {
+            level: Level::Warn,
+            ..service.clone()
         };
-        let drawn = instances(template, load.config, load.instances);
-        let trial = &drawn[..drawn.len().min(TRIAL)];
-        let form = fastest(&self.store, template, trial).map_err(failed)?;
-        let service = self.service(template, &drawn);
-        let oxigraph = self.handler(form, &drawn, load.parsed_before)?;
-        let answers = compare(template, &drawn, [&service, &oxigraph]);
-        let answers = self.clients.block_on(answers)?;
-        let http = self.http_alone(answers)?;
-        let ways = [service, oxigraph, http];
+        let ways = [service, warn, oxigraph, http];
         let mut rows = Vec::new();
         for &connections in &load.connections {
-            let turns = self.clients.block_on(turns(&ways, connections, load));
-            let [service, oxigraph, http] = turns.map_err(failed)?;
+            let turns = turns(template, &ways, connections, load, log);
+            let [service, warn, oxigraph, http] = self.clients.block_on(turns)?;
             rows.push(Row {
                 template: template.name,
                 form: form.name,
                 connections,
                 service,
+                warn,
                 oxigraph,
                 http,
             });
@@ -168,11 +203,60 @@ impl Contest {
         Ok(rows)
     }
 
+    /// Demands equal answers of the service and of Oxigraph to each instance, and measures nothing.
+    ///
+    /// # Errors
+    /// When a server fails to answer, or the two do not answer the same.
+    pub fn check(
+        &self,
+        template: &'static Template,
+        drawn: &[Instance],
+    ) -> Result<(), EmbeddedHttpError> {
+        for form in template.forms {
+            self.ways(template, form, drawn, false)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the form that takes the least time in a short trial.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn fastest(
+        &self,
+        template: &'static Template,
+        drawn: &[Instance],
+    ) -> Result<&'static Form, EmbeddedHttpError> {
+        let trial = &drawn[..drawn.len().min(TRIAL)];
+        let failed = |source| EmbeddedHttpError::Drive {
+            template: template.name,
+            source,
+        };
+        fastest(&self.store, template, trial).map_err(failed)
+    }
+
+    /// Returns the service, Oxigraph and HTTP alone, of which the first two answer the same.
+    fn ways(
+        &self,
+        template: &'static Template,
+        form: &'static Form,
+        drawn: &[Instance],
+        parsed_before: bool,
+    ) -> Result<[Way; 3], EmbeddedHttpError> {
+        let service = self.service(template, drawn);
+        let oxigraph = self.handler(form, drawn, parsed_before)?;
+        let answers = compare(template, drawn, [&service, &oxigraph]);
+        let answers = self.clients.block_on(answers)?;
+        let http = self.http_alone(answers)?;
+        Ok([service, oxigraph, http])
+    }
+
     fn service(&self, template: &Template, drawn: &[Instance]) -> Way {
         let bodies = drawn.iter().map(|instance| instance.body(template));
         Way {
             address: self.service,
             bodies: bodies.map(|body| Bytes::from(body.to_string())).collect(),
+            level: Level::Default,
         }
     }
 
@@ -225,6 +309,7 @@ impl Way {
         Way {
             address,
             bodies: bodies.collect(),
+            level: Level::Default,
         }
     }
 }
@@ -268,19 +353,26 @@ async fn compare(
 
 /// Keeps connections busy, to one way after the other in turns.
 async fn turns(
-    ways: &[Way; 3],
+    template: &Template,
+    ways: &[Way; 4],
     connections: usize,
     load: &Load,
-) -> Result<[Throughput; 3], DriveError> {
-    let mut found: [(Samples, Duration); 3] = Default::default();
+    log: &Log,
+) -> Result<[Throughput; 4], EmbeddedHttpError> {
+    let mut found: [(Samples, Duration); 4] = Default::default();
     for _ in 0..load.rounds {
         for (way, (samples, time)) in ways.iter().zip(&mut found) {
+            log.set(way.level)?;
             let turn = keep_busy(way.address, &way.bodies, connections, load.time);
-            let (of_turn, took) = turn.await?;
+            let (of_turn, took) = turn.await.map_err(|source| EmbeddedHttpError::Drive {
+                template: template.name,
+                source,
+            })?;
             samples.merge(of_turn);
             *time += took;
         }
     }
+    log.set(Level::Default)?;
     Ok(found.map(|(samples, time)| {
         let times = samples.summary();
         let per_second = times.count as f64 / time.as_secs_f64();
@@ -293,13 +385,15 @@ impl Display for Row {
         let (service, oxigraph) = (&self.service, &self.oxigraph);
         write!(
             f,
-            "| {} | {} | {} | {:.1} | {:.1} | {:.2} | {:.1} | {:.2} | {:.0} | {:.0} | {:.0} | {:.0} |",
+            "| {} | {} | {} | {:.1} | {:.1} | {:.2} | {:.1} | {:.2} | {:.1} | {:.2} | {:.0} | {:.0} | {:.0} | {:.0} |",
             self.template,
             self.form,
             self.connections,
             service.per_second,
             oxigraph.per_second,
             service.per_second / oxigraph.per_second,
+            self.warn.per_second,
+            self.warn.per_second / oxigraph.per_second,
             self.http.per_second,
             self.http.per_second / oxigraph.per_second,
             service.times.median,

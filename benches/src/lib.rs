@@ -9,7 +9,9 @@ pub mod floor;
 pub mod gateway;
 pub mod generator;
 pub mod http;
+pub mod log;
 pub mod measure;
+pub mod page_after_write;
 pub mod pages;
 pub mod process;
 pub mod random;
@@ -17,7 +19,9 @@ pub mod remote;
 pub mod search;
 pub mod soak;
 pub mod tokens;
+pub mod values;
 pub mod workload;
+pub mod writes;
 
 /// The SOML schema of the generated data.
 pub const SCHEMA: &str = include_str!("../university.yaml");

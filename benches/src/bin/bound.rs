@@ -1,20 +1,20 @@
-//! Times the query templates over an image: by the service, by a walk of its columns, and by the service over Oxigraph.
+//! Times the query templates over an image: by the service, and by a walk of its columns.
 
 use std::error::Error;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-use benches::bound::Bound;
+use benches::bound::{Bound, BoundError, UNBOUND};
 use benches::generator::Config;
 use benches::measure::Samples;
-use benches::workload::{Answer, TEMPLATES, instances};
+use benches::workload::{Answer, Instance, TEMPLATES, Template, chosen, instances};
 use benches::{SCHEMA, embedded};
 use clap::Parser;
-use graph_store::image::{Image, ImageStore};
-use graph_store::oxigraph::OxigraphStore;
+use graph_store::image::ImageStore;
 use graphql_service::RequestContext;
 use object_engine::ObjectService;
+use tokio::runtime::{Builder, Runtime};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -33,88 +33,88 @@ struct Arguments {
     #[arg(long, default_value_t = 4)]
     rounds: usize,
     /// Only these templates, such as `QT5`.
-    #[arg(long)]
+    #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// Leaves Oxigraph out, which takes ten times the memory.
-    #[arg(long)]
-    alone: bool,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     let config = Config::new(arguments.universities, 42)?;
+    let mut templates = chosen(TEMPLATES, &arguments.only)?;
+    if arguments.only.is_empty() {
+        templates.retain(|template| !UNBOUND.contains(&template.name));
+    } else if let Some(name) = UNBOUND
+        .iter()
+        .find(|name| arguments.only.iter().any(|of| of == *name))
+    {
+        return Err(BoundError::NoTemplate((*name).to_owned()).into());
+    }
     let image = Arc::new(embedded::image(config)?);
     let service = embedded::service(SCHEMA, Arc::new(ImageStore::new(Arc::clone(&image))))?;
-    let oxigraph = match arguments.alone {
-        true => None,
-        false => {
-            let store = OxigraphStore::new(embedded::load(config)?);
-            store.seal()?;
-            Some(embedded::service(SCHEMA, Arc::new(store))?)
-        }
+    let contest = Contest {
+        bound: Bound::new(&image)?,
+        service,
+        runtime: Builder::new_current_thread().build()?,
     };
-    run(&arguments, config, &image, &service, oxigraph.as_ref())
-}
-
-fn run(
-    arguments: &Arguments,
-    config: Config,
-    image: &Image,
-    service: &ObjectService,
-    oxigraph: Option<&ObjectService>,
-) -> Result<(), Box<dyn Error>> {
-    let bound = Bound::new(image)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let mut out = io::stdout().lock();
     writeln!(
         out,
-        "| | bound, µs | image, µs | (image − 10 µs) to bound | Oxigraph, µs | Oxigraph to image |"
+        "| | bound, µs | service, µs | (service − 10 µs) to bound |"
     )?;
-    writeln!(out, "|---|---:|---:|---:|---:|---:|")?;
-    for template in TEMPLATES {
-        let wanted = &arguments.only;
-        if !wanted.is_empty() && !wanted.iter().any(|name| name == template.name) {
-            continue;
-        }
-        let mut times: [Samples; 3] = Default::default();
+    writeln!(out, "|---|---:|---:|---:|")?;
+    for template in templates {
+        let mut times: [Samples; 2] = Default::default();
         for instance in instances(template, config, arguments.instances) {
-            let mut answers = Vec::new();
-            for round in 0..arguments.rounds {
-                let begun = Instant::now();
-                let answer = bound.answer(template.name, &instance)?;
-                if round > 0 {
-                    times[0].add(begun.elapsed());
-                } else {
-                    answers.push(Answer::of_graphql(template, &answer)?);
-                }
-                for (service, times) in [Some(service), oxigraph].into_iter().zip(&mut times[1..]) {
-                    let Some(service) = service else { continue };
-                    let request = instance.request(template);
-                    let begun = Instant::now();
-                    let answer = service.execute(request, RequestContext::default());
-                    let answer = runtime.block_on(answer);
-                    if round > 0 {
-                        times.add(begun.elapsed());
-                    } else {
-                        let answer = answer.body.to_bytes();
-                        answers.push(Answer::of_graphql(template, &answer)?);
-                    }
-                }
+            contest.run(template, &instance, arguments.rounds, &mut times)?;
+        }
+        let [bound, service] = times.map(|times| times.summary().median);
+        let beyond = (service - 10.0).max(0.0) / bound;
+        writeln!(
+            out,
+            "| {} | {bound:.1} | {service:.1} | {beyond:.1} |",
+            template.name
+        )?;
+    }
+    Ok(())
+}
+
+/// What is timed.
+struct Contest<'i> {
+    bound: Bound<'i>,
+    service: ObjectService,
+    runtime: Runtime,
+}
+
+impl Contest<'_> {
+    /// Asks both for an instance in turns; the first round compares the answers.
+    fn run(
+        &self,
+        template: &'static Template,
+        instance: &Instance,
+        rounds: usize,
+        [of_bound, of_service]: &mut [Samples; 2],
+    ) -> Result<(), Box<dyn Error>> {
+        for round in 0..rounds {
+            let begun = Instant::now();
+            let bound = self.bound.answer(template.name, instance)?;
+            let walked = begun.elapsed();
+            let request = instance.request(template);
+            let begun = Instant::now();
+            let answer = self.service.execute(request, RequestContext::default());
+            let answer = self.runtime.block_on(answer);
+            let served = begun.elapsed();
+            if round > 0 {
+                of_bound.add(walked);
+                of_service.add(served);
+                continue;
             }
-            if answers.iter().any(|answer| *answer != answers[0]) {
+            let bound = Answer::of_graphql(template, &bound)?;
+            if bound != Answer::of_graphql(template, &answer.body.to_bytes())? {
                 return Err(
-                    format!("{} differs: {answers:?} to {instance:?}", template.name).into(),
+                    format!("{}: the answers differ for {instance:?}", template.name).into(),
                 );
             }
         }
-        let [bound, image, oxigraph] = times.map(|times| times.summary().median);
-        let (name, beyond) = (template.name, image - 10.0);
-        let beyond = beyond.max(0.0) / bound;
-        write!(out, "| {name} | {bound:.1} | {image:.1} | {beyond:.1} |")?;
-        match arguments.alone {
-            true => writeln!(out, " | |")?,
-            false => writeln!(out, " {oxigraph:.1} | {:.1} |", oxigraph / image)?,
-        }
+        Ok(())
     }
-    Ok(())
 }

@@ -9,12 +9,11 @@ use std::time::Duration;
 
 use benches::drive::{Driver, Load, Peer, Report, table};
 use benches::generator::{Config, Format, Generator};
-use benches::workload::TEMPLATES;
+use benches::log::Log;
+use benches::workload::{TEMPLATES, chosen};
 use benches::{SCHEMA, embedded, http, measure};
 use clap::Parser;
 use graph_store::oxigraph::OxigraphStore;
-use servers::config::Settings;
-use servers::logging;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
@@ -68,7 +67,8 @@ fn beside(command: &str, config: Config) -> Result<Peer, Box<dyn Error>> {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     // One line of the log for each request, as in operation; `2> FILE` takes them.
-    logging::start(&Settings::default(), false)?;
+    let log = Log::start()?;
+    let templates = chosen(TEMPLATES, &arguments.templates)?;
     let config = Config::new(arguments.universities, arguments.seed)?;
     let store = embedded::load(config)?;
     let graph_store = Arc::new(OxigraphStore::new(store.clone()));
@@ -90,6 +90,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         service: embedded::service(SCHEMA, graph_store)?,
         runtime: Runtime::new()?,
         address,
+        // What a service elsewhere logs is not changed from here.
+        log: arguments.url.is_none().then_some(log),
         store,
         peer,
     };
@@ -99,13 +101,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         time: Duration::from_millis(arguments.time),
         connections: arguments.connections,
     };
-    let wanted = &arguments.templates;
     let mut rows = Vec::new();
-    for template in TEMPLATES {
-        if wanted.is_empty() || wanted.iter().any(|name| name == template.name) {
-            writeln!(io::stderr(), "{}", template.name)?;
-            rows.push(driver.measure(template, &load)?);
-        }
+    for template in templates {
+        writeln!(io::stderr(), "{}", template.name)?;
+        rows.push(driver.measure(template, &load)?);
     }
     drop(stop);
     let report = Report {

@@ -7,20 +7,18 @@ use std::time::Duration;
 
 use benches::embedded_http::{Contest, HEAD, Load};
 use benches::generator::Config;
-use benches::workload::TEMPLATES;
-use benches::{SCHEMA, embedded, http};
+use benches::log::Log;
+use benches::workload::{TEMPLATES, chosen, instances};
+use benches::{SCHEMA, embedded};
 use clap::Parser;
 use graph_store::image::ImageStore;
-use servers::config::Settings;
-use servers::logging;
-use tokio::runtime::{Builder, Runtime};
-use tokio::sync::oneshot;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Measures the query templates over HTTP, in turns: the service over an image, and hand-written SPARQL on
-/// Oxigraph behind a plain handler. Both servers and all clients share this process.
+/// Oxigraph behind a plain handler. Both servers and all clients share this process. The service logs a line for each
+/// request, as in operation, and in turns none; `2> FILE` takes the lines.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {
@@ -48,49 +46,29 @@ struct Arguments {
     /// Parses SPARQL before the clock runs, where the form is a single query.
     #[arg(long)]
     parsed_before: bool,
-    /// Logs a line for each request of the service, as in operation; `2> FILE` takes them.
-    #[arg(long)]
-    log: bool,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
-    if arguments.log {
-        logging::start(&Settings::default(), false)?;
-    }
+    let log = Log::start()?;
+    let templates = chosen(TEMPLATES, &arguments.only)?;
     let config = Config::new(arguments.universities, arguments.seed)?;
     let load = Load {
-        config,
-        instances: arguments.instances,
         time: Duration::try_from_secs_f64(arguments.seconds)?,
         rounds: arguments.rounds,
         connections: arguments.connections,
         parsed_before: arguments.parsed_before,
     };
-    let servers = Runtime::new()?;
     let image = Arc::new(ImageStore::new(embedded::image(config)?));
-    let (stop, stopped) = oneshot::channel::<()>();
-    let contest = Contest {
-        service: servers.block_on(http::start(SCHEMA, image, async {
-            // Either way there is nothing more to serve.
-            let _ = stopped.await;
-        }))?,
-        store: embedded::load(config)?,
-        servers,
-        // One thread: whatever clients take is taken from both servers.
-        clients: Builder::new_current_thread().enable_io().build()?,
-    };
+    let contest = Contest::start(SCHEMA, image, embedded::load(config)?)?;
     let mut out = io::stdout().lock();
     writeln!(out, "{HEAD}")?;
-    let wanted = &arguments.only;
-    for template in TEMPLATES {
-        if wanted.is_empty() || wanted.iter().any(|name| name == template.name) {
-            for row in contest.measure(template, &load)? {
-                writeln!(out, "{row}")?;
-            }
-            out.flush()?;
+    for template in templates {
+        let drawn = instances(template, config, arguments.instances);
+        for row in contest.measure(template, &drawn, &load, &log)? {
+            writeln!(out, "{row}")?;
         }
+        out.flush()?;
     }
-    drop(stop);
     Ok(())
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use benches::generator::Config;
+use benches::log::Log;
 use benches::remote::{Contest, Failure, Kind, Load, RemoteServer, table};
-use benches::workload::TEMPLATES;
+use benches::workload::{TEMPLATES, chosen};
 use benches::{SCHEMA, embedded, http};
 use clap::Parser;
 use graph_store::GraphStore;
@@ -60,6 +61,7 @@ fn main() -> Result<(), Failure> {
 }
 
 async fn run(arguments: Arguments, config: Config) -> Result<(), Failure> {
+    let templates = chosen(TEMPLATES, &arguments.templates)?;
     let (kind, address) = match (&arguments.fuseki, &arguments.rdf4j) {
         (Some(address), _) => (Kind::Fuseki, address),
         (None, Some(address)) => (Kind::Rdf4j, address),
@@ -82,6 +84,7 @@ async fn run(arguments: Arguments, config: Config) -> Result<(), Failure> {
     let contest = Contest {
         server: &server,
         address: serving.await?,
+        log: Log::start()?,
         service: embedded::service(SCHEMA, store)?,
     };
     let load = Load {
@@ -90,13 +93,10 @@ async fn run(arguments: Arguments, config: Config) -> Result<(), Failure> {
         time: Duration::from_millis(arguments.time),
         connections: arguments.connections,
     };
-    let wanted = &arguments.templates;
     let mut rows = Vec::new();
-    for template in TEMPLATES {
-        if wanted.is_empty() || wanted.iter().any(|name| name == template.name) {
-            writeln!(io::stderr(), "{}", template.name)?;
-            rows.push(contest.measure(template, &load).await?);
-        }
+    for template in templates {
+        writeln!(io::stderr(), "{}", template.name)?;
+        rows.push(contest.measure(template, &load).await?);
     }
     drop(stop);
     server.clear().await?;

@@ -1,21 +1,20 @@
 //! What it costs to write objects by mutations, compared with one plain SPARQL update of the same triples.
 
 use std::error::Error;
-use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::{self, StdoutLock, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use benches::embedded;
+use benches::log::Log;
+use benches::measure::Samples;
+use benches::writes::{Batches, Contest, HEAD, SCHEMA, body, update};
 use clap::{Parser, ValueEnum};
 use graph_store::GraphStore;
-use graph_store::oxigraph::OxigraphStore;
 use graph_store::remote::http::ConnectionOptions;
-use graphql_gen::typesystem::ApiOptions;
 use graphql_service::{Request, RequestContext};
-use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::sparql::SparqlEvaluator;
-use oxigraph::store::Store;
-use serde_json::json;
+use object_engine::ObjectService;
 use servers::store::DataStore;
 use tokio::runtime::Runtime;
 
@@ -27,8 +26,10 @@ use repository::{MEMORY, repository};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Writes objects of six properties in requests of one, ten and a thousand, by mutations and by plain
-/// SPARQL updates in turns, and prints the ratio of each.
+/// Writes objects of six properties in requests of one, ten and a thousand, in turns, and prints the ratio of each: over
+/// HTTP by mutations of the default store and by plain SPARQL updates of Oxigraph in memory, or with `--rdf4j` in
+/// process by mutations and updates of a server. The service logs a line for each request over HTTP, as in operation, and
+/// in turns none; `2> FILE` takes the lines.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {
@@ -38,7 +39,11 @@ struct Arguments {
     /// Objects of one request.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 10, 1_000])]
     sizes: Vec<usize>,
-    /// Address of an RDF4J server, in place of the embedded store. Two repositories are made for each size
+    /// Folder in which the service keeps its data, with a new folder for each size of requests, so that each commit
+    /// is synced. They are in memory otherwise.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "rdf4j")]
+    data_dir: Option<PathBuf>,
+    /// Address of an RDF4J server, in place of the default store. Two repositories are made for each size
     /// of requests.
     #[arg(long, value_name = "URL")]
     rdf4j: Option<String>,
@@ -63,62 +68,75 @@ enum Sail {
 
 type Failure = Box<dyn Error>;
 
-const SCHEMA: &str = "
-id: /soml/writes
-specialPrefixes: {base_iri: 'http://example.org/', vocab_iri: 'http://example.org/v#', vocab_prefix: v}
-objects:
-  Sensor:
-    props:
-      label: {min: 1}
-      serial: {regex: '^[A-Z0-9-]+$'}
-      count: {range: integer}
-      weight: {range: decimal}
-      installed: {range: date}
-      site: {range: Site, min: 1}
-  Site: {props: {label: {}}}
-";
-
-const MUTATION: &str = "mutation ($objects: [Sensor_Create_Input!]!) {
-  create_Sensor(objects: $objects) { affected_count { count } } }";
-
 fn main() -> Result<(), Failure> {
     let arguments = Arguments::parse();
-    let runtime = Runtime::new()?;
+    if arguments.sizes.contains(&0) {
+        return Err("a request creates one object or more".into());
+    }
     let mut out = io::stdout().lock();
+    match &arguments.rdf4j {
+        None => over_http(&arguments, &mut out),
+        Some(server) => over_rdf4j(&arguments, server, &mut out),
+    }
+}
+
+/// Measures the default store and Oxigraph, each behind HTTP.
+fn over_http(arguments: &Arguments, out: &mut StdoutLock<'_>) -> Result<(), Failure> {
+    let log = Log::start()?;
+    writeln!(out, "{HEAD}")?;
+    for &size in &arguments.sizes {
+        let folder = arguments.data_dir.as_ref();
+        let folder =
+            folder.map(|folder| folder.join(format!("writes-{}-{size}", std::process::id())));
+        let contest = Contest::start(folder.as_deref())?;
+        let batches = Batches {
+            objects: arguments.objects,
+            size,
+        };
+        writeln!(out, "{}", contest.measure(batches, Some(&log))?.line())?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+/// Measures repositories of an RDF4J server.
+fn over_rdf4j(
+    arguments: &Arguments,
+    server: &str,
+    out: &mut StdoutLock<'_>,
+) -> Result<(), Failure> {
+    let runtime = Runtime::new()?;
     writeln!(
         out,
         "| objects a request | SPARQL update, µs an object | mutation | ratio |\n|---:|---:|---:|---:|"
     )?;
-    for size in arguments.sizes {
-        let ways = match &arguments.rdf4j {
-            None => Ways::embedded()?,
-            Some(server) => runtime.block_on(Ways::rdf4j(server, arguments.sail, size))?,
-        };
-        let (mut by_update, mut by_mutation) = (Vec::new(), Vec::new());
+    for &size in &arguments.sizes {
+        let ways = runtime.block_on(Repositories::make(server, arguments.sail, size))?;
+        let (mut by_update, mut by_mutation) = (Samples::default(), Samples::default());
         for (turn, first) in (0..arguments.objects).step_by(size).enumerate() {
             let size = size.min(arguments.objects - first);
             let update = update(first, size);
-            let request = request(first, size);
-            let mut run = |plainly: bool| -> Result<(), Failure> {
+            let request: Request = serde_json::from_value(body(first, size))?;
+            for plainly in [turn % 2 == 0, turn % 2 == 1] {
                 let request = request.clone();
                 let started = Instant::now();
-                if plainly {
-                    runtime.block_on(ways.update(&update))?;
-                    by_update.push(started.elapsed());
-                } else {
-                    runtime.block_on(ways.mutate(request))?;
-                    by_mutation.push(started.elapsed());
+                match plainly {
+                    true => runtime.block_on(ways.update(&update))?,
+                    false => runtime.block_on(ways.mutate(request))?,
                 }
-                Ok(())
-            };
-            run(turn % 2 == 0)?;
-            run(turn % 2 == 1)?;
+                let samples = if plainly {
+                    &mut by_update
+                } else {
+                    &mut by_mutation
+                };
+                samples.add(started.elapsed());
+            }
         }
-        if !runtime.block_on(ways.have_the_same(arguments.objects))? {
+        if !runtime.block_on(ways.have_all(arguments.objects))? {
             return Err("both ways must write the same triples".into());
         }
-        let of = |times: &mut Vec<_>| median(times) / size as f64;
-        let (plain, mutation) = (of(&mut by_update), of(&mut by_mutation));
+        let of = |samples: &Samples| samples.summary().median / size as f64;
+        let (plain, mutation) = (of(&by_update), of(&by_mutation));
         writeln!(
             out,
             "| {size} | {plain:.1} | {mutation:.1} | {:.2} |",
@@ -128,19 +146,12 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Two stores of one kind: one is written to by updates, the other by mutations.
-struct Ways {
-    plain: Plain,
+/// Two repositories of a server: one is written to by updates, the other by mutations.
+struct Repositories {
+    client: reqwest::Client,
+    plain: String,
+    mutated: String,
     service: ObjectService,
-    /// The store of the service, where it is at hand.
-    mutated: Option<Store>,
-}
-
-/// A store that is written to by updates.
-enum Plain {
-    Embedded(Store),
-    /// A client, the address of a repository, and that of the service's.
-    Rdf4j(reqwest::Client, String, String),
 }
 
 const SITE: &str = "INSERT DATA { <http://example.org/site> a <http://example.org/v#Site> }";
@@ -148,23 +159,8 @@ const SITE: &str = "INSERT DATA { <http://example.org/site> a <http://example.or
 /// Counts the objects that were written.
 const COUNT: &str = "SELECT (COUNT(*) AS ?n) { ?s a <http://example.org/v#Sensor> ; ?p ?o }";
 
-impl Ways {
-    fn embedded() -> Result<Self, Failure> {
-        let (plain, mutated) = (Store::new()?, Store::new()?);
-        for store in [&plain, &mutated] {
-            let update = SparqlEvaluator::new().parse_update(SITE)?;
-            update.on_store(store).execute()?;
-        }
-        let store = OxigraphStore::new(mutated.clone());
-        store.seal()?;
-        Ok(Ways {
-            plain: Plain::Embedded(plain),
-            service: service(Arc::new(store))?,
-            mutated: Some(mutated),
-        })
-    }
-
-    async fn rdf4j(server: &str, sail: Sail, size: usize) -> Result<Self, Failure> {
+impl Repositories {
+    async fn make(server: &str, sail: Sail, size: usize) -> Result<Self, Failure> {
         // One may have been chosen before.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let client = reqwest::Client::new();
@@ -190,14 +186,11 @@ impl Ways {
         let DataStore::Remote(store) = DataStore::connect(&options)? else {
             unreachable!("there is an address");
         };
-        let ways = Ways {
-            plain: Plain::Rdf4j(
-                client,
-                format!("{base}/repositories/{plain}"),
-                format!("{base}/repositories/{mutated}"),
-            ),
-            service: service(store)?,
-            mutated: None,
+        let ways = Repositories {
+            client,
+            plain: format!("{base}/repositories/{plain}"),
+            mutated: format!("{base}/repositories/{mutated}"),
+            service: embedded::writable_service(SCHEMA, store as Arc<dyn GraphStore>)?,
         };
         ways.update(SITE).await?;
         let site = r#"mutation { create_Site(objects: [{id: "http://example.org/site"}])
@@ -207,19 +200,12 @@ impl Ways {
     }
 
     async fn update(&self, text: &str) -> Result<(), Failure> {
-        match &self.plain {
-            Plain::Embedded(store) => {
-                let update = SparqlEvaluator::new().parse_update(text)?;
-                update.on_store(store).execute()?;
-            }
-            Plain::Rdf4j(client, repository, _) => {
-                let sent = client
-                    .post(format!("{repository}/statements"))
-                    .header("content-type", "application/sparql-update")
-                    .body(text.to_owned());
-                sent.send().await?.error_for_status()?;
-            }
-        }
+        let sent = self
+            .client
+            .post(format!("{}/statements", self.plain))
+            .header("content-type", "application/sparql-update")
+            .body(text.to_owned());
+        sent.send().await?.error_for_status()?;
         Ok(())
     }
 
@@ -232,79 +218,24 @@ impl Ways {
         Ok(())
     }
 
-    /// Tells whether both stores hold all that was to be written.
-    async fn have_the_same(&self, objects: usize) -> Result<bool, Failure> {
-        match (&self.plain, &self.mutated) {
-            (Plain::Embedded(plain), Some(mutated)) => Ok(plain.len()? == mutated.len()?),
-            (Plain::Embedded(_), None) => unreachable!("the store is at hand"),
-            (Plain::Rdf4j(client, plain, mutated), _) => {
-                let expected = (7 * objects).to_string();
-                for repository in [plain, mutated] {
-                    let asked = client
-                        .post(repository)
-                        .header("content-type", "application/sparql-query")
-                        .header("accept", "text/csv")
-                        .body(COUNT);
-                    let found = asked.send().await?.error_for_status()?.text().await?;
-                    if found.lines().nth(1) != Some(expected.as_str()) {
-                        return Ok(false);
-                    }
-                }
-                Ok(true)
+    /// Returns whether both repositories hold all that was to be written.
+    async fn have_all(&self, objects: usize) -> Result<bool, Failure> {
+        let expected = (7 * objects).to_string();
+        for repository in [&self.plain, &self.mutated] {
+            let asked = self
+                .client
+                .post(repository)
+                .header("content-type", "application/sparql-query")
+                .header("accept", "text/csv")
+                .body(COUNT);
+            let found = asked.send().await?.error_for_status()?.text().await?;
+            if found.lines().nth(1) != Some(expected.as_str()) {
+                return Ok(false);
             }
         }
+        Ok(true)
     }
 }
 
 /// A store on disk.
 const NATIVE: &str = "[ sail:sailType \"openrdf:NativeStore\" ]";
-
-fn service(store: Arc<dyn GraphStore>) -> Result<ObjectService, Failure> {
-    let schema = soml_core::load(SCHEMA);
-    let schema = Arc::new(schema.schema.ok_or("the schema is not valid")?);
-    let options = ServiceOptions::new().with_api(ApiOptions::default().with_mutations(true));
-    Ok(ObjectService::new(schema, store, options)?)
-}
-
-/// Returns the mutation that creates `size` sensors from a number on.
-fn request(first: usize, size: usize) -> Request {
-    let sensor = |n: usize| {
-        json!({
-            "id": format!("http://example.org/sensor/{n}"),
-            "label": format!("Sensor {n}"),
-            "serial": format!("S-{n:06}"),
-            "count": n.to_string(),
-            "weight": format!("{n}.5"),
-            "installed": "2024-02-29",
-            "site": [{"ids": ["http://example.org/site"]}],
-        })
-    };
-    let objects: Vec<_> = (first..first + size).map(sensor).collect();
-    let variables = json!({ "objects": objects });
-    let variables = variables.as_object().expect("an object").clone();
-    Request::new(MUTATION).with_variables(variables)
-}
-
-/// Returns the update that inserts the same triples.
-fn update(first: usize, size: usize) -> String {
-    let mut text = String::from(
-        "PREFIX v: <http://example.org/v#> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\nINSERT DATA {\n",
-    );
-    for n in first..first + size {
-        writeln!(
-            text,
-            "<http://example.org/sensor/{n}> a v:Sensor ; v:label \"Sensor {n}\" ; v:serial \"S-{n:06}\" ; \
-             v:count {n} ; v:weight {n}.5 ; v:installed \"2024-02-29\"^^xsd:date ; \
-             v:site <http://example.org/site> ."
-        )
-        .expect("writing to a string");
-    }
-    text.push('}');
-    text
-}
-
-/// Returns the median in microseconds.
-fn median(times: &mut [std::time::Duration]) -> f64 {
-    times.sort_unstable();
-    times[times.len() / 2].as_secs_f64() * 1e6
-}

@@ -23,6 +23,7 @@ use tokio::runtime::Runtime;
 
 use crate::generator::Config;
 use crate::http::{self, Connection, HttpError};
+use crate::log::{Level, Log, LogError};
 use crate::measure::{Samples, Summary, cpu_time};
 use crate::workload::{
     Answer, AnswerError, DirectError, Form, Instance, Prepared, Template, instances, prepare,
@@ -69,6 +70,9 @@ pub enum DriveError {
     /// HTTP failed.
     #[error("failed over HTTP")]
     Http(#[from] HttpError),
+    /// What the service logs cannot be changed.
+    #[error("failed to change the log")]
+    Log(#[from] LogError),
     /// The other program failed.
     #[error("{template}: the peer failed")]
     Peer {
@@ -91,6 +95,8 @@ pub struct Driver {
     pub service: ObjectService,
     /// The service over HTTP.
     pub address: SocketAddr,
+    /// What it logs, if it runs in this process.
+    pub log: Option<Log>,
     /// Runs the clients.
     pub runtime: Runtime,
     /// Another program to compare with.
@@ -112,6 +118,7 @@ struct Turns {
     direct: Samples,
     prepared: Samples,
     http: Samples,
+    warn: Samples,
     direct_http: Samples,
 }
 
@@ -157,6 +164,7 @@ impl Driver {
             turns.direct.merge(turn.direct);
             turns.prepared.merge(turn.prepared);
             turns.http.merge(turn.http);
+            turns.warn.merge(turn.warn);
             turns.direct_http.merge(turn.direct_http);
         }
         row.fill(&turns);
@@ -282,12 +290,15 @@ impl Driver {
             }
         });
         charged(&mut turns.http, |samples| {
-            for job in jobs {
-                let body = job.body.clone();
-                samples.time(|| self.runtime.block_on(lines.service.send(body)))?;
-            }
-            Ok::<_, TurnError>(())
+            self.over_http(jobs, lines, samples)
         })?;
+        if let Some(log) = &self.log {
+            log.set(Level::Warn)?;
+            charged(&mut turns.warn, |samples| {
+                self.over_http(jobs, lines, samples)
+            })?;
+            log.set(Level::Default)?;
+        }
         charged(&mut turns.direct_http, |samples| {
             for number in 0..jobs.len() {
                 let body = Bytes::from(number.to_string());
@@ -296,6 +307,20 @@ impl Driver {
             Ok::<_, TurnError>(())
         })?;
         Ok(turns)
+    }
+
+    /// Asks the service for each instance over HTTP.
+    fn over_http(
+        &self,
+        jobs: &[Job],
+        lines: &mut Lines,
+        samples: &mut Samples,
+    ) -> Result<(), TurnError> {
+        for job in jobs {
+            let body = job.body.clone();
+            samples.time(|| self.runtime.block_on(lines.service.send(body)))?;
+        }
+        Ok(())
     }
 
     /// Keeps `connections` busy; returns their samples and how many requests a second there were.
@@ -325,6 +350,13 @@ fn charged<T>(samples: &mut Samples, work: impl FnOnce(&mut Samples) -> T) -> T 
 enum TurnError {
     Direct(DirectError),
     Http(HttpError),
+    Log(LogError),
+}
+
+impl From<LogError> for TurnError {
+    fn from(error: LogError) -> Self {
+        TurnError::Log(error)
+    }
 }
 
 impl From<DirectError> for TurnError {
@@ -344,6 +376,7 @@ impl TurnError {
         match self {
             TurnError::Direct(source) => failed(template, form, source),
             TurnError::Http(error) => error.into(),
+            TurnError::Log(error) => error.into(),
         }
     }
 }

@@ -18,6 +18,7 @@ pub use server::{Kind, RemoteServer, ServerError};
 
 use crate::generator::Config;
 use crate::http::Connection;
+use crate::log::{Level, Log};
 use crate::workload::{Form, Instance, Template, instances};
 
 /// Turns that the service and SPARQL take.
@@ -47,6 +48,8 @@ pub struct Contest<'s> {
     pub service: ObjectService,
     /// The service over HTTP.
     pub address: SocketAddr,
+    /// What it logs.
+    pub log: Log,
 }
 
 /// What was found for one template.
@@ -58,8 +61,10 @@ pub struct Row {
     pub round_trips: (u64, u64),
     /// The fastest form of SPARQL, and how many queries it sends one after the other.
     pub form: (&'static str, usize),
-    /// Requests a second that the service answers.
+    /// Requests a second that the service answers, with its default log.
     pub service: f64,
+    /// The same at `logging.level=warn`.
+    pub warn: f64,
     /// Requests a second that the server answers, all queries of a form together.
     pub direct: f64,
 }
@@ -88,9 +93,12 @@ impl Contest<'_> {
         }
         let (_, form) = fastest.ok_or("the template has no SPARQL")?;
         self.ask_service(template, &drawn, (load, trial)).await?;
-        let (mut service, mut plain) = (0.0, 0.0);
+        let (mut service, mut warn, mut plain) = (0.0, 0.0, 0.0);
         for _ in 0..TURNS {
             service += self.ask_service(template, &drawn, (load, trial)).await?;
+            self.log.set(Level::Warn)?;
+            warn += self.ask_service(template, &drawn, (load, trial)).await?;
+            self.log.set(Level::Default)?;
             plain += self
                 .ask_directly(&direct, form, &drawn, (load, trial))
                 .await?;
@@ -100,6 +108,7 @@ impl Contest<'_> {
             round_trips,
             form: (form.name, direct::queries(form)),
             service: service / f64::from(TURNS),
+            warn: warn / f64::from(TURNS),
             direct: plain / f64::from(TURNS),
         })
     }
@@ -193,7 +202,8 @@ async fn joined<T>(task: tokio::task::JoinHandle<Result<T, Failure>>) -> Result<
 pub fn table(rows: &[Row]) -> String {
     let mut out = String::from(
         "| template | round trips | SPARQL form | its queries | SPARQL, requests a second \
-         | service, requests a second | ratio |\n|---|---:|---|---:|---:|---:|---:|\n",
+         | service, requests a second | ratio | logging.level=warn | ratio |\n\
+         |---|---:|---|---:|---:|---:|---:|---:|---:|\n",
     );
     for row in rows {
         let (least, most) = row.round_trips;
@@ -202,12 +212,12 @@ pub fn table(rows: &[Row]) -> String {
             false => format!("{least} to {most}"),
         };
         let (form, queries) = row.form;
-        let ratio = row.service / row.direct;
+        let [ratio, of_warn] = [row.service, row.warn].map(|service| service / row.direct);
         // Writing to a string does not fail.
         let _ = writeln!(
             out,
-            "| {} | {trips} | {form} | {queries} | {:.0} | {:.0} | {ratio:.2} |",
-            row.template, row.direct, row.service
+            "| {} | {trips} | {form} | {queries} | {:.0} | {:.0} | {ratio:.2} | {:.0} | {of_warn:.2} |",
+            row.template, row.direct, row.service, row.warn
         );
     }
     out

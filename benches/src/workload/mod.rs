@@ -32,6 +32,28 @@ pub struct Form {
     pub text: &'static str,
 }
 
+/// A name that no template has.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("there is no template `{0}`")]
+pub struct UnknownTemplate(String);
+
+/// Returns the templates of some names, in the order of the templates; all of them where no name is given.
+///
+/// # Errors
+/// When a name is that of no template.
+pub fn chosen(
+    templates: &'static [Template],
+    names: &[String],
+) -> Result<Vec<&'static Template>, UnknownTemplate> {
+    let is_known = |name: &&String| templates.iter().any(|template| template.name == **name);
+    if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
+        return Err(UnknownTemplate(unknown.clone()));
+    }
+    let is_chosen =
+        |template: &&Template| names.is_empty() || names.iter().any(|name| name == template.name);
+    Ok(templates.iter().filter(is_chosen).collect())
+}
+
 macro_rules! templates {
     ($($name:literal [$($form:literal)*] ids $ids:expr, ordered $ordered:expr;)*) => {
         /// All templates, in their order.

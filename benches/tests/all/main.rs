@@ -4,5 +4,6 @@
 
 mod gateway;
 mod generator;
+mod programs;
 mod schema;
 mod workload;
