@@ -24,5 +24,4 @@ pub mod values;
 pub mod workload;
 pub mod writes;
 
-/// The SOML schema of the generated data.
-pub const SCHEMA: &str = include_str!("../university.yaml");
+pub use generator::SCHEMA;

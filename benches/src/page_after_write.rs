@@ -87,7 +87,7 @@ impl Library {
     pub fn new(objects: usize) -> Result<Self, PageAfterWriteError> {
         let image = embedded::image_of(RdfFormat::Turtle, data(objects).as_bytes())?;
         let store = Arc::new(ImageStore::new(image));
-        let runtime = Builder::new_current_thread().build();
+        let runtime = Builder::new_current_thread().enable_all().build();
         Ok(Library {
             service: embedded::writable_service(SCHEMA, store)?,
             runtime: runtime.map_err(PageAfterWriteError::Runtime)?,

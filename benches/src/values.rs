@@ -13,10 +13,10 @@ use oxigraph::store::Store;
 use oxrdf::Literal;
 use serde_json::{Map, Value, json};
 
-use crate::SCHEMA;
 use crate::embedded::{self, EmbeddedError};
 use crate::generator::{
-    Class, Config, DATA, Department, DepartmentId, Format, Generator, VOCABULARY, departments,
+    Class, Config, DATA, Department, DepartmentId, Format, Generator, SCHEMA, VOCABULARY,
+    departments,
 };
 use crate::random::Random;
 use crate::workload::{Form, Instance, Template};

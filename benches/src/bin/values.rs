@@ -113,7 +113,7 @@ impl Size {
             service: embedded::service(&schema(), Arc::clone(&image) as _)?,
             contest: Contest::start(&schema(), image, store.clone())?,
             store,
-            runtime: Builder::new_current_thread().build()?,
+            runtime: Builder::new_current_thread().enable_all().build()?,
         })
     }
 

@@ -14,6 +14,9 @@ pub use department::{
 pub use node::{Class, DATA, DepartmentId, Node, VOCABULARY};
 pub use syntax::Format;
 
+/// The SOML schema of the data.
+pub const SCHEMA: &str = include_str!("../../university.yaml");
+
 /// What data to generate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {

@@ -8,16 +8,25 @@ use benches::embedded_http::Contest;
 use benches::generator::Config;
 use benches::log::{Level, Log};
 use benches::page_after_write::{Before, Library};
-use benches::workload::{Answer, TEMPLATES, chosen, instances};
+use benches::workload::{Answer, Instance, TEMPLATES, Template, chosen, instances};
 use benches::writes::{self, Batches};
 use benches::{SCHEMA, embedded, values};
 use graph_store::image::ImageStore;
 use graphql_service::RequestContext;
+use object_engine::ObjectService;
+use tokio::runtime::Builder;
 
 const CONFIG: Config = Config {
     universities: 1,
     seed: 42,
 };
+
+fn answer(service: &ObjectService, template: &Template, instance: &Instance) -> Answer {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let answer = service.execute(instance.request(template), RequestContext::default());
+    let body = runtime.block_on(answer).body.to_bytes();
+    Answer::of_graphql(template, &body).unwrap()
+}
 
 #[test]
 fn templates_are_chosen_by_their_names_and_unknown_names_are_refused() {
@@ -46,10 +55,7 @@ fn the_bound_answers_as_the_service() {
                 continue;
             }
             let walked = Answer::of_graphql(template, &walked.unwrap()).unwrap();
-            let request = instance.request(template);
-            let answer = service.execute(request, RequestContext::default());
-            let answer = futures::executor::block_on(answer).body.to_bytes();
-            let answer = Answer::of_graphql(template, &answer).unwrap();
+            let answer = answer(&service, template, &instance);
             assert!(walked == answer, "{}: {instance:?}", template.name);
         }
     }
@@ -76,9 +82,7 @@ fn filters_have_the_answers_of_each_form_of_sparql_at_each_size() {
                 _ => 1,
             };
             for instance in &drawn {
-                let answer = service.execute(instance.request(filter), RequestContext::default());
-                let answer = futures::executor::block_on(answer).body.to_bytes();
-                let answer = Answer::of_graphql(filter, &answer).unwrap();
+                let answer = answer(&service, filter, instance);
                 assert_eq!(answer.objects.len(), expected, "{}", filter.name);
             }
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use oxrdf::Quad;
+use oxrdf::{NamedOrBlankNode, Quad};
 
 use super::shared::{Begun, Shared};
 use super::snapshot::Snapshot;
@@ -56,7 +56,13 @@ impl Transaction for Open {
 
     async fn apply(&mut self, change: QuadChange, context: &CallContext) -> Result<(), StoreError> {
         let View { data, pending, .. } = &mut self.view;
-        pending.apply(change, context, |quad| quad, |quad| Ok(data.has(quad)))
+        let mut known = Known::default();
+        pending.apply(
+            change,
+            context,
+            |quad| quad,
+            |quad| Ok(known.has(data, quad)),
+        )
     }
 
     async fn commit(
@@ -81,4 +87,23 @@ impl Transaction for Open {
     }
 
     async fn roll_back(self: Box<Self>) {}
+}
+
+/// The subject that was looked for last, since the quads of an object follow each other: of a new one there are no
+/// quads, and none of them is looked for.
+#[derive(Default)]
+struct Known {
+    subject: Option<NamedOrBlankNode>,
+    exists: bool,
+}
+
+impl Known {
+    /// Returns whether data have a quad.
+    fn has(&mut self, data: &Snapshot, quad: &Quad) -> bool {
+        if self.subject.as_ref() != Some(&quad.subject) {
+            self.exists = data.find(quad.subject.as_ref().into()).is_some();
+            self.subject = Some(quad.subject.clone());
+        }
+        self.exists && data.has(quad)
+    }
 }

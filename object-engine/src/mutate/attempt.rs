@@ -99,9 +99,13 @@ impl<'a> Attempt<'a> {
         if !draft.findings.is_empty() {
             return Ok(Done::Refused(draft.findings));
         }
-        self.flush(&mut draft, transaction).await?;
         let changes = self.changes(&draft);
+        let overlay = std::mem::take(&mut draft.overlay);
         drop(draft);
+        if overlay.has_change() {
+            let change = overlay.into_change();
+            transaction.apply(change, self.context).await?;
+        }
         if transaction.view().is_none() {
             if self.setting.plan.dry_run && self.reads_back() {
                 return Err(StoreError::Unsupported(
@@ -117,7 +121,7 @@ impl<'a> Attempt<'a> {
             if let MutationRoot::Write(field) = root
                 && result.fetched.is_none()
             {
-                result.fetched = self.read_back(field, &result.ids(), view).await?;
+                result.fetched = self.read_result(field, result, view).await?;
             }
         }
         let view = transaction.view().expect("the transaction has a view");
@@ -190,7 +194,7 @@ impl<'a> Attempt<'a> {
             if let MutationRoot::Write(field) = root
                 && result.fetched.is_none()
             {
-                result.fetched = self.read_back(field, &result.ids(), self.store).await?;
+                result.fetched = self.read_result(field, result, self.store).await?;
             }
         }
         let written = payload::write(&self.setting, &self.reading, &results)?;
@@ -409,7 +413,7 @@ impl<'a> Attempt<'a> {
         let ids = self.select(selected, draft, transaction).await?;
         if !field.read_back.roots.is_empty() {
             let store = transaction.view().unwrap_or(self.store);
-            result.fetched = self.read_back(field, &ids, store).await?;
+            result.fetched = Some(self.read_back(field, &ids, store).await?);
         }
         let listed = not_among(&selected.listed, &ids);
         let mut wanted = Vec::new();
@@ -458,30 +462,43 @@ impl<'a> Attempt<'a> {
         }
     }
 
+    /// Fetches what the payload of a field reads back of the objects of its result, if it reads something back.
+    async fn read_result(
+        &self,
+        field: &MutationField,
+        result: &FieldResult,
+        store: &dyn GraphStore,
+    ) -> Result<Option<Fetched>> {
+        match field.read_back.roots.is_empty() {
+            true => Ok(None),
+            false => self.read_back(field, &result.ids(), store).await.map(Some),
+        }
+    }
+
     /// Fetches what the payload of a field reads back of some objects.
     async fn read_back(
         &self,
         field: &MutationField,
         ids: &[NamedNode],
         store: &dyn GraphStore,
-    ) -> Result<Option<Fetched>> {
-        if field.read_back.roots.is_empty() {
-            return Ok(None);
-        }
+    ) -> Result<Fetched> {
         let plan = Arc::new(among(&field.read_back, ids));
         let execution = Execution {
             plan: &plan,
             store,
             ..self.reading
         };
-        execution.fetch().await.map(Some)
+        execution.fetch().await
     }
 
     /// Returns what happened to which objects, for the record of the transaction.
     fn changes(&self, draft: &Draft<'_>) -> Vec<ChangedObjects> {
         let mut subjects = HashSet::new();
         let mut ends = HashSet::new();
-        for triple in draft.overlay.changed() {
+        // New and deleted objects have changed in any case.
+        let is_open = !(draft.updated.is_empty() && draft.beside.is_empty());
+        let changed = is_open.then(|| draft.overlay.changed());
+        for triple in changed.into_iter().flatten() {
             if let NamedOrBlankNode::NamedNode(node) = &triple.subject {
                 subjects.insert(node);
             }

@@ -8,7 +8,7 @@ use graph_store::write::QuadPattern;
 use graphql_service::ErrorCode;
 use oxrdf::{NamedNode, Term};
 use soml_core::access::Part;
-use soml_core::schema::{Max, ObjectId, Property, PropertyId, Range};
+use soml_core::schema::{Max, ObjectId, Path, Property, PropertyId, Range};
 
 use super::draft::{Draft, Reference, Touch, ValueKey, key};
 use crate::code;
@@ -25,15 +25,19 @@ impl Draft<'_> {
             wanted.push(QuadPattern::About(id.clone()));
             // What there is may lead to the new object already.
             let schema = self.setting.schema();
-            let steps = schema[*object].props.iter();
-            let steps = steps.map(|property| Step::from(&schema[*property].path));
+            let paths = schema[*object].props.iter();
+            let paths = paths.map(|property| &schema[*property].path);
+            let aliases = paths.filter(|path| matches!(path, Path::Inverse { .. }));
             let facts = self.setting.facts;
-            let aliases = steps.filter(|step| step.inverse && facts.is_bounded(step));
+            let aliases = aliases
+                .map(Step::from)
+                .filter(|step| facts.is_bounded(step));
             wanted.extend(aliases.map(|step| pattern_of(id, &step)));
         }
-        for reference in &self.references {
-            if !self.created.contains_key(&reference.object) {
-                self.types_wanted(&reference.object, &mut wanted);
+        let mut referred = HashSet::new();
+        for Reference { object, .. } in &self.references {
+            if !self.created.contains_key(object) && referred.insert(object) {
+                self.types_wanted(object, &mut wanted);
             }
         }
         for (id, step) in self.touched.keys() {
@@ -94,7 +98,10 @@ impl Draft<'_> {
     }
 
     fn check_references(&mut self) {
-        for reference in std::mem::take(&mut self.references) {
+        let references = std::mem::take(&mut self.references);
+        // Many references may lead to one object.
+        let mut known: HashMap<(&NamedNode, ObjectId), Option<ObjectId>> = HashMap::new();
+        for reference in &references {
             let property = &self.setting.schema()[reference.property];
             let Range::Object(range) = property.range else {
                 continue;
@@ -102,9 +109,11 @@ impl Draft<'_> {
             if self.taken.contains(&reference.object) {
                 continue;
             }
-            let found = self.instance_of(&reference.object, range);
+            let found = *known
+                .entry((&reference.object, range))
+                .or_insert_with(|| self.instance_of(&reference.object, range));
             if let Some(object) = found.filter(|object| self.finds(&reference.object, *object)) {
-                self.check_other_side(&reference, object);
+                self.check_other_side(reference, object);
                 continue;
             }
             let other = reference.object.as_str();
@@ -136,11 +145,17 @@ impl Draft<'_> {
         } else {
             self.setting.facts.partners(&step.predicate)
         };
+        if predicates.is_empty() {
+            return;
+        }
         let created = self.created.get(id).map(|(_, own)| *own);
         for &property in &schema[object].props {
-            let back = Step::from(&schema[property].path);
+            let is_back = match &schema[property].path {
+                Path::Forward(iri) => predicates.iter().any(|known| known.as_str() == iri),
+                Path::Inverse { .. } => false,
+            };
             let is_given = || created.is_some_and(|own| self.entry(own).gives(property));
-            if !back.inverse && predicates.contains(&back.predicate) && !is_given() {
+            if is_back && !is_given() {
                 let manner = match created {
                     Some(_) => Manner::Create,
                     None => Manner::Add,
@@ -161,20 +176,33 @@ impl Draft<'_> {
 
     /// Checks that new objects have what they must have.
     fn check_created(&mut self) {
-        let created: Vec<_> = self
-            .created
-            .iter()
-            .map(|(id, of)| (id.clone(), *of))
-            .collect();
-        for (id, (object, place)) in created {
-            if self.deleted.contains_key(&id) || self.taken.contains(&id) {
+        let schema = self.setting.schema();
+        let mut open = Vec::new();
+        for (id, &(object, place)) in &self.created {
+            if self.deleted.contains_key(id) || self.taken.contains(id) {
                 continue;
             }
-            let schema = self.setting.schema();
-            for &property in &schema[object].props {
-                self.check_values(&id, (object, property), (place, false));
-            }
+            let props = schema[object].props.iter().copied();
+            let props = props.filter(|property| !self.has_enough(id, &schema[*property]));
+            open.extend(props.map(|property| (id.clone(), (object, property), place)));
         }
+        for (id, of, place) in open {
+            self.check_values(&id, of, (place, false));
+        }
+    }
+
+    /// Returns whether a new object has one value of a property, or none, and may: there is nothing else to check then.
+    fn has_enough(&self, id: &NamedNode, property: &Property) -> bool {
+        let Path::Forward(iri) = &property.path else {
+            // Others may lead to it.
+            return false;
+        };
+        let count = self.overlay.count_up_to(2, id, iri);
+        let max = match property.max {
+            Max::Count(max) => max as usize,
+            Max::Unbounded => usize::MAX,
+        };
+        count <= 1 && (property.min as usize..=max).contains(&count)
     }
 
     /// Checks the properties of an object whose values a step leads to. An `inverseAlias` bounds what is

@@ -263,7 +263,7 @@ impl<'a> Draft<'a> {
             }
         };
         for term in removed {
-            self.step(place, (id, of), &term, false);
+            self.step(place, (id, of), term, false);
         }
         self.add_values(place, (id, property), values);
     }
@@ -283,10 +283,13 @@ impl<'a> Draft<'a> {
         };
         let mut known: HashSet<ValueKey<'_>> = current.iter().map(|term| key(of, term)).collect();
         let terms = self.terms(values);
+        // One value, as most properties have, is equal to no other.
+        let is_only = terms.len() == 1 && known.is_empty();
         let new: Vec<bool> = terms
             .iter()
-            .map(|term| known.insert(key(of, term)))
+            .map(|term| is_only || known.insert(key(of, term)))
             .collect();
+        drop(known);
         for value in values {
             match value {
                 NewValue::Reference(object, below) => self.references.push(Reference {
@@ -299,7 +302,7 @@ impl<'a> Draft<'a> {
                 NewValue::Term(_) => {}
             }
         }
-        for (term, _) in terms.iter().zip(new).filter(|(_, is_new)| *is_new) {
+        for (term, _) in terms.into_iter().zip(new).filter(|(_, is_new)| *is_new) {
             self.step(place, (id, of), term, true);
         }
     }
@@ -330,18 +333,19 @@ impl<'a> Draft<'a> {
         &mut self,
         place: usize,
         (id, property): (&NamedNode, &Property),
-        term: &Term,
+        term: Term,
         adds: bool,
     ) {
+        let predicate = NamedNode::new_unchecked(property.path.iri());
         match (&property.path, term) {
-            (Path::Forward(iri), _) => {
-                let predicate = NamedNode::new_unchecked(iri.as_str());
-                self.triple(place, (id, &predicate, term), adds);
-            }
-            (Path::Inverse { iri, .. }, Term::NamedNode(other)) => {
-                let predicate = NamedNode::new_unchecked(iri.as_str());
-                self.triple(place, (other, &predicate, &id.clone().into()), adds);
-                self.touch(id, Step::from(&property.path), Some(place), adds);
+            (Path::Forward(_), term) => self.triple(place, (id, predicate, term), adds),
+            (Path::Inverse { .. }, Term::NamedNode(other)) => {
+                self.triple(place, (&other, predicate, id.clone().into()), adds);
+                let touch = Touch {
+                    entry: Some(place),
+                    adds,
+                };
+                self.touch(id, || Step::from(&property.path), touch);
             }
             (Path::Inverse { .. }, _) => {}
         }
@@ -350,41 +354,49 @@ impl<'a> Draft<'a> {
     fn triple(
         &mut self,
         place: usize,
-        (subject, predicate, object): (&NamedNode, &NamedNode, &Term),
+        (subject, predicate, object): (&NamedNode, NamedNode, Term),
         adds: bool,
     ) {
+        let partners = self.setting.facts.partners(&predicate);
+        let end = match &object {
+            Term::NamedNode(end) if !partners.is_empty() => Some(end.clone()),
+            _ => None,
+        };
         self.one_triple(place, (subject, predicate, object), adds);
-        if let Term::NamedNode(end) = object {
-            for partner in self.setting.facts.partners(predicate) {
-                self.one_triple(place, (end, partner, &subject.clone().into()), adds);
-            }
+        let Some(end) = end else { return };
+        for partner in partners {
+            let back = subject.clone().into();
+            self.one_triple(place, (&end, partner.clone(), back), adds);
         }
     }
 
     fn one_triple(
         &mut self,
         place: usize,
-        (subject, predicate, object): (&NamedNode, &NamedNode, &Term),
+        (subject, predicate, object): (&NamedNode, NamedNode, Term),
         adds: bool,
     ) {
-        let triple = Triple::new(subject.clone(), predicate.clone(), object.clone());
+        let touch = Touch {
+            entry: Some(place),
+            adds,
+        };
+        self.touch(subject, || Step::forward(predicate.clone()), touch);
+        let triple = Triple::new(subject.clone(), predicate, object);
         match adds {
             true => self.overlay.add(triple, self.setting.graph),
             false => self.overlay.remove(&triple),
         }
-        self.touch(subject, Step::forward(predicate.clone()), Some(place), adds);
     }
 
     /// Notes that the values of an object along a step changed. What the entry of a new object gives is
     /// checked with the object as a whole.
-    fn touch(&mut self, id: &NamedNode, step: Step, entry: Option<usize>, adds: bool) {
+    fn touch(&mut self, id: &NamedNode, step: impl FnOnce() -> Step, touch: Touch) {
         let created = self.created.get(id);
-        if created.is_some_and(|(_, own)| Some(*own) == entry) {
+        if created.is_some_and(|(_, own)| Some(*own) == touch.entry) {
             return;
         }
-        let touch = Touch { entry, adds };
-        let touched = self.touched.entry((id.clone(), step));
-        touched.or_insert(touch).adds |= adds;
+        let touched = self.touched.entry((id.clone(), step()));
+        touched.or_insert(touch).adds |= touch.adds;
     }
 
     /// Deletes an object of a concrete type, with all that leads to it.
@@ -401,12 +413,11 @@ impl<'a> Draft<'a> {
         };
         for triple in changed {
             if let oxrdf::NamedOrBlankNode::NamedNode(subject) = &triple.subject {
-                self.touch(
-                    subject,
-                    Step::forward(triple.predicate.clone()),
-                    None,
-                    false,
-                );
+                let touch = Touch {
+                    entry: None,
+                    adds: false,
+                };
+                self.touch(subject, || Step::forward(triple.predicate.clone()), touch);
             }
         }
     }

@@ -4,6 +4,7 @@ use foldhash::fast::RandomState;
 use foldhash::{HashMap, HashSet};
 use graph_store::write::{QuadChange, QuadPattern};
 use indexmap::IndexMap;
+use indexmap::map::Entry;
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 
 /// The triples that were read from the store, with those that are added and without those that are
@@ -15,7 +16,9 @@ pub(super) struct Overlay {
     triples: IndexMap<Triple, Vec<InGraph>, RandomState>,
     by_subject: Places,
     by_object: Places,
-    /// What has been read.
+    /// Nodes of which everything has been read.
+    read_about: HashSet<NamedNode>,
+    /// What has been read beyond that.
     read: HashSet<QuadPattern>,
 }
 
@@ -34,22 +37,41 @@ struct InGraph {
     present: bool,
 }
 
+impl InGraph {
+    /// Returns whether the transaction has to add or to remove it.
+    fn is_pending(&self) -> bool {
+        self.applied != self.present
+    }
+
+    /// Returns the list of a change that it belongs to while it is pending.
+    fn list_of<'c>(&self, change: &'c mut QuadChange) -> &'c mut Vec<Quad> {
+        match self.present {
+            true => &mut change.added,
+            false => &mut change.removed,
+        }
+    }
+}
+
+/// Takes a triple back from graphs to which it was added before another graph was found to have it.
+fn settle(graphs: &mut [InGraph]) {
+    let is_kept = graphs.iter().any(|known| known.applied && known.present);
+    for known in graphs {
+        known.present &= known.applied || !is_kept;
+    }
+}
+
 impl Overlay {
     /// Returns those of some patterns that have not been read yet, and takes them for read.
     pub(super) fn unread(&mut self, mut patterns: Vec<QuadPattern>) -> Vec<QuadPattern> {
         // A store may show what was written to it in another form, so nothing is read twice.
-        let abouts = patterns.iter();
-        let abouts = abouts.filter(|pattern| matches!(pattern, QuadPattern::About(_)));
-        let about: HashSet<QuadPattern> = abouts.cloned().collect();
-        patterns.retain(|pattern| {
-            let is_covered = match pattern {
-                QuadPattern::Values { subject, .. } => {
-                    let all = QuadPattern::About(subject.clone());
-                    about.contains(&all) || self.read.contains(&all)
-                }
-                _ => false,
-            };
-            !is_covered && self.read.insert(pattern.clone())
+        patterns.retain(|pattern| match pattern {
+            QuadPattern::About(node) => self.read_about.insert(node.clone()),
+            _ => true,
+        });
+        patterns.retain(|pattern| match pattern {
+            QuadPattern::About(_) => true,
+            QuadPattern::Values { subject, .. } if self.read_about.contains(subject) => false,
+            other => self.read.insert(other.clone()),
         });
         patterns
     }
@@ -98,24 +120,18 @@ impl Overlay {
 
     /// Returns the graphs of a triple, which is known from now on.
     fn graphs_of(&mut self, triple: Triple) -> &mut Vec<InGraph> {
-        let place = match self.triples.get_index_of(&triple) {
-            Some(place) => place,
-            None => self.insert(triple),
+        let entry = match self.triples.entry(triple) {
+            Entry::Occupied(known) => return known.into_mut(),
+            Entry::Vacant(entry) => entry,
         };
-        let (_, graphs) = self.triples.get_index_mut(place).expect("a known place");
-        graphs
-    }
-
-    fn insert(&mut self, triple: Triple) -> usize {
-        let place = self.triples.len();
-        if let NamedOrBlankNode::NamedNode(subject) = &triple.subject {
+        let place = entry.index();
+        if let NamedOrBlankNode::NamedNode(subject) = &entry.key().subject {
             note(&mut self.by_subject, subject, place);
         }
-        if let Term::NamedNode(object) = &triple.object {
+        if let Term::NamedNode(object) = &entry.key().object {
             note(&mut self.by_object, object, place);
         }
-        self.triples.insert(triple, Vec::with_capacity(1));
-        place
+        entry.insert(Vec::with_capacity(1))
     }
 
     /// Adds a triple to a graph, unless some graph has it. One that the mutation has removed is there again
@@ -180,6 +196,15 @@ impl Overlay {
         self.values_where(subject, predicate, |known| known.present)
     }
 
+    /// Returns how many values a property has as the mutation leaves them, up to some number; blank nodes are none.
+    pub(super) fn count_up_to(&self, most: usize, subject: &NamedNode, predicate: &str) -> usize {
+        let values = self.about(subject).filter(|(triple, graphs)| {
+            let is_value = triple.predicate.as_str() == predicate && !triple.object.is_blank_node();
+            is_value && graphs.iter().any(|known| known.present)
+        });
+        values.take(most).count()
+    }
+
     /// Returns the values of a property as they were before the mutation.
     pub(super) fn original<'o>(
         &'o self,
@@ -238,18 +263,29 @@ impl Overlay {
     pub(super) fn take_change(&mut self) -> QuadChange {
         let mut change = QuadChange::default();
         for (triple, graphs) in &mut self.triples {
-            let is_kept = graphs.iter().any(|known| known.applied && known.present);
-            for known in graphs {
-                // Another graph was found to have it only after it was added.
-                known.present &= known.applied || !is_kept;
-                let list = match (known.applied, known.present) {
-                    (true, false) => &mut change.removed,
-                    (false, true) => &mut change.added,
-                    _ => continue,
-                };
-                list.push(triple.clone().in_graph(known.graph.clone()));
+            settle(graphs);
+            for known in graphs.iter_mut().filter(|known| known.is_pending()) {
+                let quad = triple.clone().in_graph(known.graph.clone());
+                known.list_of(&mut change).push(quad);
                 known.applied = known.present;
             }
+        }
+        change
+    }
+
+    /// Returns what the transaction has to apply at the end.
+    pub(super) fn into_change(self) -> QuadChange {
+        let mut change = QuadChange::default();
+        for (triple, mut graphs) in self.triples {
+            settle(&mut graphs);
+            graphs.retain(InGraph::is_pending);
+            let Some(last) = graphs.pop() else { continue };
+            for known in graphs {
+                let quad = triple.clone().in_graph(known.graph.clone());
+                known.list_of(&mut change).push(quad);
+            }
+            let list = last.list_of(&mut change);
+            list.push(triple.in_graph(last.graph));
         }
         change
     }
@@ -257,7 +293,7 @@ impl Overlay {
     /// Tells whether there is something to apply.
     pub(super) fn has_change(&self) -> bool {
         let mut known = self.triples.values().flatten();
-        known.any(|known| known.applied != known.present)
+        known.any(InGraph::is_pending)
     }
 
     /// Returns the triples that the mutation adds or removes.
@@ -278,5 +314,77 @@ fn note(places: &mut Places, node: &NamedNode, place: usize) {
         None => {
             places.insert(node.clone(), vec![place]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(name: &str) -> NamedNode {
+        NamedNode::new_unchecked(format!("http://example.org/{name}"))
+    }
+
+    fn triple(object: &str) -> Triple {
+        Triple::new(node("a"), node("p"), node(object))
+    }
+
+    /// Triples that are new, removed, in two graphs, or added before they were found in another graph.
+    fn overlay() -> Overlay {
+        let mut overlay = Overlay::default();
+        let (graph, other) = (GraphName::DefaultGraph, GraphName::from(node("g")));
+        overlay.add(triple("new"), &graph);
+        overlay.add(triple("found"), &graph);
+        let found = [
+            ("found", &other),
+            ("kept", &graph),
+            ("removed", &graph),
+            ("removed", &other),
+        ];
+        let found = found.map(|(object, graph)| triple(object).in_graph(graph.clone()));
+        overlay.load(found.to_vec());
+        overlay.remove(&triple("removed"));
+        overlay
+    }
+
+    #[test]
+    fn the_last_change_is_what_is_taken() {
+        let (mut taken, last) = (overlay(), overlay());
+        let change = last.into_change();
+        assert_eq!(taken.take_change(), change);
+        assert!(!taken.has_change());
+        assert_eq!(taken.into_change(), QuadChange::default());
+        let graph = GraphName::DefaultGraph;
+        assert_eq!(change.added, [triple("new").in_graph(graph)]);
+        assert_eq!(change.removed.len(), 2);
+    }
+
+    #[test]
+    fn nothing_is_read_twice() {
+        let about = QuadPattern::About(node("a"));
+        let values = |subject: &str| QuadPattern::Values {
+            subject: node(subject),
+            predicate: node("p"),
+        };
+        let mut overlay = Overlay::default();
+        let wanted = vec![
+            values("a"),
+            values("b"),
+            about.clone(),
+            values("b"),
+            about.clone(),
+        ];
+        assert_eq!(overlay.unread(wanted), [values("b"), about.clone()]);
+        let again = overlay.unread(vec![values("a"), values("b"), about]);
+        assert!(again.is_empty());
+    }
+
+    #[test]
+    fn values_are_counted_as_the_mutation_leaves_them() {
+        let overlay = overlay();
+        let count = |most, predicate| overlay.count_up_to(most, &node("a"), predicate);
+        assert_eq!(count(9, "http://example.org/p"), 3);
+        assert_eq!(count(2, "http://example.org/p"), 2);
+        assert_eq!(count(9, "http://example.org/q"), 0);
     }
 }
