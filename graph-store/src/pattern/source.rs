@@ -8,7 +8,7 @@ use oxrdf::{
     GraphNameRef, LiteralRef, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, Term, TermRef,
 };
 
-use super::orders::KeptOrders;
+use super::orders::{Changes, KeptOrders};
 use crate::error::StoreError;
 use crate::evaluate::TextFilter;
 use crate::query::{ObjectSlice, Objects, Terms};
@@ -226,8 +226,8 @@ pub(crate) trait QuadSource {
         size_of::<Term>() + self.iri_size(node)
     }
 
-    /// Returns the orders that are kept with the data; `None` where none are.
-    fn orders(&self) -> Option<&KeptOrders<Self::Node>> {
+    /// Returns the orders that are kept with the data, and the changes that these follow; `None` where none are kept.
+    fn orders(&self) -> Option<(&KeptOrders<Self::Node>, &dyn Changes<Self::Node>)> {
         None
     }
 
