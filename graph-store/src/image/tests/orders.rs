@@ -210,6 +210,9 @@ fn check(memory: usize, events: &[Event]) {
     store.set_order_memory(memory);
     let (mut store, mut quads) = (Some(store), std::collections::HashSet::new());
     let (selections, context) = (selections(), CallContext::new());
+    for selection in &selections {
+        answers(store.as_ref().unwrap(), selection, &context);
+    }
     for event in events {
         match event {
             Event::Commit(removed, added) => {

@@ -6,10 +6,14 @@ use std::sync::Arc;
 
 use foldhash::HashSet;
 
-/// Changes that are merged into a new base, at least.
-const MERGE_AFTER: usize = 1_024;
-/// The same as a share of the base: one of so many.
+/// Changes that are merged into a new base, at least; few in tests, which have few objects.
+const MERGE_AFTER: usize = if cfg!(test) { 5 } else { 1_024 };
+/// Changed objects that are placed again, at most, where the base is small.
+const PLACE_AT_MOST: usize = if cfg!(test) { 8 } else { 1_024 };
+/// The same as [`MERGE_AFTER`] as a share of the base: one of so many.
 const MERGE_SHARE: usize = 64;
+/// The same as [`PLACE_AT_MOST`] as a share of the base: one of so many.
+const PLACE_SHARE: usize = 16;
 /// Objects that are compared at once.
 const BLOCK: usize = 1_024;
 
@@ -84,7 +88,7 @@ impl<N> OrderedList<N> {
     /// Returns how many changed objects cost less to place than all objects to sort.
     pub(super) fn most_changes(&self) -> usize {
         // Placing an object reads about as many keys as the logarithm of their number.
-        MERGE_AFTER.max(self.base.len() / 16)
+        PLACE_AT_MOST.max(self.base.len() / PLACE_SHARE)
     }
 
     /// Returns whether so much differs from the base that it is worth another one.
