@@ -14,6 +14,8 @@ use crate::private_files;
 pub const LOCK: &str = "lock";
 /// The name of the log, which says which image is valid; a folder without it holds no data.
 pub const LOG: &str = "changes.redb";
+/// The name of the file with orders of the objects of the image.
+pub(super) const ORDERS: &str = "orders";
 /// What the name of a file ends with that is being written.
 pub(super) const PARTIAL: &str = ".partial";
 /// What the name of a folder ends with that is being written.
@@ -28,6 +30,7 @@ const HIGHEST: u64 = 1 << 48;
 #[derive(Debug, Default)]
 pub(super) struct Files {
     has_log: bool,
+    has_orders: bool,
     /// The numbers of the images, ascending.
     pub(super) images: Vec<u64>,
     /// The names of files that were never finished.
@@ -49,8 +52,9 @@ impl Files {
             match (number(whole), whole == name) {
                 (Some(number), true) => files.images.push(number),
                 (None, true) if name == LOG => files.has_log = true,
+                (None, true) if name == ORDERS => files.has_orders = true,
                 (Some(_), false) => files.unfinished.push(name.to_owned()),
-                (None, false) if whole == LOG || name == ROOM => {
+                (None, false) if whole == LOG || whole == ORDERS || name == ROOM => {
                     files.unfinished.push(name.to_owned());
                 }
                 _ => {}
@@ -87,7 +91,8 @@ impl Files {
     /// Takes all of them from everybody but their owner.
     pub(super) fn narrow(&self, folder: &Path) -> io::Result<()> {
         let images = self.images.iter().map(|number| image_name(*number));
-        let names = images.chain([LOCK, LOG].map(str::to_owned));
+        let orders = self.has_orders.then(|| ORDERS.to_owned());
+        let names = images.chain([LOCK, LOG].map(str::to_owned)).chain(orders);
         let narrowed = names.map(|name| private_files::narrow(&folder.join(name)));
         // The last ones too, where the first ones cannot be changed.
         narrowed.fold(Ok(()), Result::and)

@@ -4,6 +4,7 @@
 //! lock              locked by the process that has the folder open
 //! data-7.image      the image; the log says which number is valid
 //! changes.redb      the log, which is locked too
+//! orders            orders of the objects of the image, which can be made again
 //! ```
 //!
 //! `docs/image-format.md` describes the files. Other files of the folder are left alone.
@@ -19,12 +20,14 @@ use super::Image;
 use super::build::{ImageBuilder, synced_folder};
 use super::error::ImageError;
 use super::files::{
-    Files, LOG, PARTIAL, ROOM, check_folder_name, finish_image, image_path, partial_image,
+    Files, LOG, ORDERS, PARTIAL, ROOM, check_folder_name, finish_image, image_path, partial_image,
 };
 use super::lock::{Access, Lock, locked_log};
 use super::log::{Disk, Log, Opened, Origin, State};
+use super::order_file;
 use super::shared::locked;
 use super::snapshot::Snapshot;
+use crate::pattern::SavedOrder;
 use crate::private_files;
 
 /// Changed quads that are worth a merge, at least.
@@ -166,6 +169,7 @@ impl Folder {
         } = opened;
         let image = Image::open(finish_image(path, state.generation)?)?;
         let mut data = Snapshot::new(Arc::new(image));
+        data.orders.add_saved(order_file::read(path, &data.image));
         if let Some(origin) = origin {
             data.origin = origin.source.into();
         }
@@ -288,6 +292,21 @@ impl Folder {
                 Err(error)
             }
         }
+    }
+
+    /// Writes orders of the objects of an image, in place of those that there are.
+    pub(super) fn save_orders(&self, image: &Image, orders: &[SavedOrder<u32>]) {
+        let written = self.disk.check_room();
+        let written = written.and_then(|()| order_file::write(&self.path, image, orders));
+        if let Err(error) = written {
+            tracing::warn!(%error, folder = %self.path.display(), "failed to save orders of objects; they are made again after a start");
+        }
+    }
+
+    /// Removes orders of objects that are no more.
+    pub(super) fn forget_orders(&self) {
+        // Those of another image are not read.
+        let _ = fs::remove_file(self.path.join(ORDERS));
     }
 
     /// Closes the log, and lets others open the folder.

@@ -10,6 +10,7 @@ use super::build::ImageBuilder;
 use super::error::ImageError;
 use super::folder::Sync;
 use super::log::{Disk, Origin, State};
+use super::orders::{orders_of, translate_orders};
 use super::shared::{Keeping, Noted, Shared, Waiting, after, locked};
 use super::snapshot::Snapshot;
 use crate::write::{ChangeRecord, RecordQuery};
@@ -72,6 +73,8 @@ impl Shared {
         if data.delta.size == 0 {
             return Ok(());
         }
+        // Later, orders are those of later data.
+        let lists = orders_of(&data);
         let mut builder = ImageBuilder::new();
         for (number, quad) in data.iter().enumerate() {
             if number % CHECK_EVERY == 0 && self.is_closing.load(Ordering::Relaxed) {
@@ -79,14 +82,14 @@ impl Shared {
             }
             builder.add(quad.as_ref())?;
         }
-        let (orders, origin) = (data.orders.clone(), Arc::clone(&data.origin));
-        drop(data);
         let (generation, image) = self.built(builder)?;
         let mut fresh = Snapshot {
-            orders,
-            origin,
+            orders: data.orders.successor(),
+            origin: Arc::clone(&data.origin),
             ..Snapshot::new(image)
         };
+        translate_orders(&lists, &data, &fresh);
+        drop((lists, data));
         for _ in 0..ROUNDS {
             let noted = self.noted();
             fresh = after(fresh, &noted)?;
@@ -98,7 +101,9 @@ impl Shared {
             source: fresh.origin.to_string(),
             history,
         };
-        self.rebase(fresh, State { generation, base }, &origin)
+        self.rebase(fresh, State { generation, base }, &origin)?;
+        self.save_orders();
+        Ok(())
     }
 
     /// Builds an image: in memory, or in the folder, where it has a number.
@@ -158,10 +163,11 @@ impl Shared {
             }
             let base = head.synced_sequence;
             folder.switch(base, State { generation, base }, None)?;
+            folder.forget_orders();
         }
         head.era += 1;
         head.data = Arc::new(Snapshot {
-            orders: head.data.orders.clone(),
+            orders: head.data.orders.successor(),
             ..Snapshot::new(image)
         });
         head.sequence = head.synced_sequence;

@@ -48,6 +48,8 @@ mod literal;
 mod lock;
 mod log;
 mod merge;
+mod order_file;
+mod orders;
 mod pieces;
 mod quads;
 mod search;

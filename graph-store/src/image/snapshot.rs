@@ -25,7 +25,7 @@ pub struct Snapshot {
     /// What the changes were made to since the store was opened or its data were replaced; a merge does not
     /// change it.
     pub(super) origin: Arc<str>,
-    /// Orders of these data; a copy, which is changed next, begins without.
+    /// Orders of the data over this image, whatever has changed.
     pub(super) orders: KeptOrders<u32>,
 }
 

@@ -18,7 +18,7 @@ use super::search::Search;
 use super::snapshot::{Handle, Snapshot};
 use crate::error::StoreError;
 use crate::evaluate::{TermMatcher, TextFilter};
-use crate::pattern::{Data, KeptOrders, Object, Pattern, QuadSource, Spans, Within};
+use crate::pattern::{Changes, Data, KeptOrders, Object, Pattern, QuadSource, Spans, Within};
 use crate::query::{Dataset, Dictionary, ObjectSlice, Objects, TermView, Terms};
 
 /// Changes that are looked at one by one.
@@ -492,8 +492,8 @@ impl<'i> QuadSource for Reader<'i> {
         }
     }
 
-    fn orders(&self) -> Option<&KeptOrders<u32>> {
-        Some(&self.data.orders)
+    fn orders(&self) -> Option<(&KeptOrders<u32>, &dyn Changes<u32>)> {
+        Some((&self.data.orders, self.data))
     }
 
     fn result_size(&self, _term: &u32) -> usize {

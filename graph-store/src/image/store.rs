@@ -76,9 +76,10 @@ impl ImageStore {
     }
 
     /// Sets how many bytes the orders may take that are kept, so that pages cost the same anywhere: 4 for
-    /// each object of each order. 64 MiB unless set; 0 keeps none.
+    /// each object of each order, and a little for what changed since it was made. 64 MiB unless set; 0 keeps none.
     ///
-    /// Orders are made when a page is asked for, and dropped when the data change.
+    /// Orders are made when a page is asked for. They follow the changes of the data, and a folder keeps them for the next
+    /// start.
     pub fn set_order_memory(&self, bytes: usize) {
         self.snapshot().orders.set_bound(bytes);
     }
@@ -311,6 +312,7 @@ impl Drop for ImageStore {
         drop(log);
         // A merge that goes on would write to a folder that others may open.
         let _replacing = locked(&self.shared.replacing);
+        self.shared.save_orders();
         if let Some(folder) = self.shared.folder() {
             folder.close();
         }

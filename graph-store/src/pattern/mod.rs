@@ -37,7 +37,9 @@ mod walk;
 #[cfg(feature = "oxigraph")]
 pub(crate) use decoded::DecodedQuads;
 #[cfg(feature = "image")]
-pub(crate) use orders::{KEPT_BYTES, KeptOrders};
+pub(crate) use orders::{
+    Changes, KEPT_BYTES, Kept, KeptOrders, OrderSpec, OrderedList, SavedOrder, TakeChange,
+};
 #[cfg(any(feature = "image", feature = "oxigraph"))]
 pub(crate) use source::Pattern;
 #[cfg(feature = "image")]

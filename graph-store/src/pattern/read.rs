@@ -28,10 +28,10 @@ impl<S: QuadSource> Walker<'_, S> {
     pub(crate) fn select(&self, selection: &Selection) -> Result<Objects, StoreError> {
         let is_any_order = selection.order.is_empty() && selection.page.is_whole();
         if !is_any_order && let Some(nodes) = self.kept(selection)? {
-            let page = &nodes[selection.page.range(nodes.len())];
+            let page = nodes.range(selection.page.range(nodes.len()));
             page.iter().for_each(|node| self.keep_node(node));
             self.settle()?;
-            return Ok(self.source.to_objects(page.to_vec()));
+            return Ok(self.source.to_objects(page));
         }
         let nodes = match selection.order.is_empty() {
             true => self.first_candidates(selection)?,

@@ -8,7 +8,7 @@ use oxrdf::{
     GraphNameRef, LiteralRef, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Quad, Term, TermRef,
 };
 
-use super::orders::KeptOrders;
+use super::orders::{Changes, KeptOrders};
 use super::spans::{Spans, Within};
 use crate::error::StoreError;
 use crate::evaluate::{TermMatcher, TextFilter};
@@ -95,6 +95,9 @@ impl<N> Clone for Object<'_, N> {
 }
 
 impl<N> Copy for Object<'_, N> {}
+
+/// Kept orders, and the changes that these follow.
+pub(crate) type Following<'s, N> = (&'s KeptOrders<N>, &'s dyn Changes<N>);
 
 /// Subject and object of a triple, or nothing for several triples that were looked at and left out.
 pub(crate) type Searched<T> = Option<(T, T)>;
@@ -227,8 +230,8 @@ pub(crate) trait QuadSource {
         size_of::<Term>() + self.iri_size(node)
     }
 
-    /// Returns the orders that are kept with the data; `None` where none are.
-    fn orders(&self) -> Option<&KeptOrders<Self::Node>> {
+    /// Returns the orders that are kept with the data, and the changes that these follow; `None` where none are kept.
+    fn orders(&self) -> Option<Following<'_, Self::Node>> {
         None
     }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use foldhash::fast::FixedState;
 use imbl::shared_ptr::DefaultSharedPtr;
-use imbl::{GenericHashSet, OrdMap};
+use imbl::{GenericHashSet, OrdMap, Vector};
 
 /// Subject and object, or object and subject.
 pub(in crate::image) type Pair = (u32, u32);
@@ -17,6 +17,8 @@ pub(in crate::image) struct Changes {
     pub(in crate::image) forward: Direction,
     /// By object.
     pub(in crate::image) backward: Direction,
+    /// Subject and object of each triple that was added to a graph or removed from one, as often as it was, in that order.
+    history: Vector<Pair>,
 }
 
 impl Changes {
@@ -24,6 +26,17 @@ impl Changes {
     pub(super) fn set(&mut self, (subject, object): Pair, list: Option<u32>) {
         self.forward.set((subject, object), list);
         self.backward.set((object, subject), list);
+        self.history.push_back((subject, object));
+    }
+
+    /// Returns how many triples were changed, as often as they were.
+    pub(in crate::image) fn count(&self) -> usize {
+        self.history.len()
+    }
+
+    /// Returns some of these, in the order in which they were changed.
+    pub(in crate::image) fn changed(&self, range: Range<usize>) -> impl Iterator<Item = Pair> {
+        range.map_while(|at| self.history.get(at).copied())
     }
 }
 

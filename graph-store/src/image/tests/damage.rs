@@ -166,6 +166,7 @@ fn what_was_never_finished_is_removed_and_so_are_images_that_were_replaced() {
         "data-100.image.partial",
         "data-100.image.partial.partial",
         "changes.redb.partial",
+        "orders.partial",
         "room.partial",
     ] {
         fs::write(folder.path().join(left), &image.1).unwrap();

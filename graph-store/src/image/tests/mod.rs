@@ -6,6 +6,7 @@ mod data;
 mod disk;
 mod entries;
 mod locks;
+mod orders;
 mod texts;
 mod versions;
 

@@ -1,0 +1,152 @@
+//! Kept orders of objects beside the requests: over a merge, and for the next start.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use foldhash::HashMap;
+use oxrdf::NamedNode;
+
+use super::Image;
+use super::shared::Shared;
+use super::snapshot::Snapshot;
+use super::source::Reader;
+use crate::context::CallContext;
+use crate::error::StoreError;
+use crate::pattern::{Changes, Kept, OrderSpec, OrderedList, SavedOrder, TakeChange, Walker};
+
+impl Snapshot {
+    /// Returns whether the term of a number is an IRI.
+    fn is_iri(&self, number: u32) -> bool {
+        let terms = &self.image.terms;
+        match number < terms.count {
+            true => number < terms.iris,
+            false => self.delta.terms.get(number).is_named_node(),
+        }
+    }
+}
+
+/// The changes to an image.
+impl Changes<u32> for Snapshot {
+    fn moment(&self) -> u64 {
+        self.delta.size
+    }
+
+    fn terms(&self) -> u32 {
+        self.delta.terms.end()
+    }
+
+    fn is_after(&self, node: &u32, terms: u32) -> bool {
+        *node >= terms
+    }
+
+    fn find(&self, iri: &NamedNode) -> Option<u32> {
+        Snapshot::find(self, iri.into())
+    }
+
+    fn count(&self, property: &NamedNode) -> usize {
+        let property = self.handle(Changes::find(self, property));
+        property.changes.map_or(0, |changes| changes.count())
+    }
+
+    fn each(&self, property: &NamedNode, range: Range<usize>, take: &mut TakeChange<'_, u32>) {
+        let property = self.handle(Changes::find(self, property));
+        let changed = property.changes.map(|changes| changes.changed(range));
+        for (subject, object) in changed.into_iter().flatten() {
+            let [subject, object] = [subject, object].map(|end| self.is_iri(end).then_some(end));
+            take(subject.as_ref(), object.as_ref());
+        }
+    }
+}
+
+/// An order of the objects of one state of the data.
+pub(super) struct ListOf {
+    spec: Arc<OrderSpec>,
+    list: Arc<OrderedList<u32>>,
+}
+
+/// Returns the orders of data that are kept, as far as they follow the data.
+pub(super) fn orders_of(data: &Arc<Snapshot>) -> Vec<ListOf> {
+    lists(data, data, |walker, kept| walker.followed(kept))
+}
+
+/// Returns orders of objects as something makes them of those that are kept with some data.
+fn lists(
+    kept_with: &Snapshot,
+    data: &Arc<Snapshot>,
+    make: impl Fn(
+        &Walker<'_, Reader<'_>>,
+        &Kept<u32>,
+    ) -> Result<Option<Arc<OrderedList<u32>>>, StoreError>,
+) -> Vec<ListOf> {
+    let context = CallContext::new();
+    let list = |kept: Kept<u32>| {
+        let walker = Walker::new(Reader::new(data), &kept.spec.dataset, &context);
+        match make(&walker, &kept) {
+            Ok(list) => list.map(|list| ListOf {
+                spec: kept.spec,
+                list,
+            }),
+            Err(error) => {
+                tracing::warn!(%error, "an order of objects is not kept");
+                None
+            }
+        }
+    };
+    kept_with
+        .orders
+        .all()
+        .into_iter()
+        .filter_map(list)
+        .collect()
+}
+
+/// Keeps orders of some data with the same data over another image.
+pub(super) fn translate_orders(lists: &[ListOf], from: &Snapshot, to: &Snapshot) {
+    let mut numbers = HashMap::default();
+    let mut translated = |number: &u32| {
+        if let Some(known) = numbers.get(number) {
+            return Some(*known);
+        }
+        let found = Snapshot::find(to, from.term(*number).as_ref())?;
+        numbers.insert(*number, found);
+        Some(found)
+    };
+    for ListOf { spec, list } in lists {
+        let nodes: Option<Arc<[u32]>> = list.nodes().iter().map(&mut translated).collect();
+        // All objects of an order are terms of the data.
+        if let Some(nodes) = nodes {
+            to.orders.add(spec, nodes, to);
+        }
+    }
+}
+
+impl Shared {
+    /// Writes the orders of a store in a folder for the next start, if there are some that are not written yet.
+    ///
+    /// They are written as orders of the objects of the image, so that a later start finds out what has changed since.
+    pub(super) fn save_orders(&self) {
+        let data = self.published();
+        let Some(folder) = self.folder().filter(|folder| !folder.is_read_only()) else {
+            return;
+        };
+        if !data.orders.begin_save() {
+            return;
+        }
+        let of_image = Arc::new(Snapshot::new(Arc::clone(&data.image)));
+        let lists = lists(&data, &of_image, |walker, kept| {
+            walker.rewound(kept, &*data)
+        });
+        let lists = lists.into_iter().map(|of| saved(of, &data.image));
+        let mut orders = data.orders.unused();
+        orders.extend(lists);
+        folder.save_orders(&data.image, &orders);
+    }
+}
+
+fn saved(ListOf { spec, list }: ListOf, image: &Image) -> SavedOrder<u32> {
+    SavedOrder {
+        spec: spec.text(),
+        nodes: list.nodes(),
+        terms: image.terms.count,
+    }
+}
