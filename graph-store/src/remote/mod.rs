@@ -7,7 +7,6 @@ mod endpoint;
 mod facts;
 #[cfg(feature = "remote")]
 pub mod http;
-mod page;
 mod results;
 mod solutions;
 mod store;

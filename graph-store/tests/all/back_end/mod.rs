@@ -16,7 +16,7 @@ use graph_store::image::{FolderOptions, ImageBuilder, ImageStore};
 use graph_store::oxigraph::OxigraphStore;
 use graph_store::remote::http::HttpStore;
 use graph_store::remote::{
-    DefaultGraph, Dialect, IsolationReport, RemoteOptions, RemoteStore, SparqlEndpoint, TreeForm,
+    DefaultGraph, Dialect, IsolationReport, RemoteOptions, RemoteStore, TreeForm,
 };
 use graph_store::write::change_graph;
 use graph_store::{CallContext, GraphStore, StoreError};
@@ -295,20 +295,6 @@ impl BackEnd {
     /// Returns what answers requests.
     pub(crate) fn graph_store(&self) -> Arc<dyn GraphStore> {
         Arc::clone(&self.graph_store)
-    }
-
-    /// Returns a store over the endpoint that has asked nothing yet.
-    pub(crate) fn remote_anew(&self, kind: Kind) -> Arc<dyn GraphStore> {
-        let endpoint: Arc<dyn SparqlEndpoint> = match &self.data {
-            Data::Here(store) => Arc::new(InProcess {
-                store: store.clone(),
-                is_union: kind != Kind::RemoteApart,
-            }),
-            Data::There(server) => Arc::new(server.endpoint()),
-            _ => panic!("an embedded store has no endpoint"),
-        };
-        let options = kind.options().expect("a remote store");
-        Arc::new(RemoteStore::new(endpoint, options))
     }
 
     /// Returns all quads that the store holds, without records of changes.
