@@ -127,7 +127,18 @@ pub(crate) enum Operation<'c> {
     /// Equals one of these values; the flag negates.
     Values(Vec<Value<'c>>, bool),
     /// Matches; the flag negates.
-    Matches(Pattern, &'c Regex, bool),
+    Matches(
+        Pattern,
+        #[cfg_attr(
+            not(feature = "image"),
+            allow(
+                dead_code,
+                reason = "only terms of an image are in the order of values"
+            )
+        )]
+        &'c Regex,
+        bool,
+    ),
 }
 
 /// A value to compare.

@@ -13,8 +13,10 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+pub(crate) use follow::Changes;
 use follow::Difference;
-pub(crate) use follow::{Changes, TakeChange};
+#[cfg(feature = "image")]
+pub(crate) use follow::TakeChange;
 pub(crate) use list::OrderedList;
 pub(crate) use spec::OrderSpec;
 use spec::can_be_kept;
