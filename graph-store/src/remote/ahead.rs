@@ -11,7 +11,7 @@ use super::results::malformed;
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{ObjectRef, Slot, Tree, TreeLevel, TreeRequest, TreeValues, ValueCondition};
-use crate::sparql::{LevelQuery, TreeQuery};
+use crate::sparql::{Found, LevelQuery, TreeQuery};
 use crate::store::order::{CHECK_EVERY, KeyCache, drop_repeated, sorted_values};
 use crate::store::ready_order::ReadyPage;
 
@@ -20,7 +20,18 @@ pub(super) fn query_of(request: &TreeRequest<'_>) -> TreeQuery {
     TreeQuery {
         nodes: request.roots.to_vec(),
         condition: request.condition.cloned(),
+        found: None,
         levels: request.levels.iter().map(level_of).collect(),
+    }
+}
+
+/// Returns the query of levels from the nodes that it finds.
+pub(super) fn query_from(found: Found, levels: &[TreeLevel<'_>]) -> TreeQuery {
+    TreeQuery {
+        nodes: Vec::new(),
+        condition: None,
+        found: Some(found),
+        levels: levels.iter().map(level_of).collect(),
     }
 }
 
@@ -53,8 +64,8 @@ pub(super) fn size_of(query: &TreeQuery) -> usize {
 }
 
 /// Returns an answer without objects.
-pub(super) fn nothing(request: &TreeRequest<'_>) -> Tree {
-    let levels = request.levels.iter();
+pub(super) fn nothing(levels: &[TreeLevel<'_>]) -> Tree {
+    let levels = levels.iter();
     Tree {
         roots: Vec::new(),
         levels: levels
@@ -63,7 +74,7 @@ pub(super) fn nothing(request: &TreeRequest<'_>) -> Tree {
     }
 }
 
-/// Returns what the rows of a query say.
+/// Returns what the rows of a query say. Roots that it found are in the order of their IRIs.
 pub(super) fn tree(
     rows: &Rows,
     query: &TreeQuery,
@@ -118,12 +129,21 @@ pub(super) fn tree(
     for (asked, values) in query.levels.iter().zip(&mut levels) {
         arrange(asked, values, &known)?;
     }
-    let roots = query.nodes.iter();
-    let is_chosen = |root: &&ObjectRef| query.condition.is_none() || chosen.contains(root.node());
     Ok(Tree {
-        roots: roots.filter(is_chosen).cloned().collect(),
+        roots: roots(query, &chosen),
         levels,
     })
+}
+
+fn roots(query: &TreeQuery, chosen: &HashSet<&NamedNode>) -> Vec<ObjectRef> {
+    if query.found.is_some() {
+        let mut roots: Vec<ObjectRef> = chosen.iter().map(|&node| node.clone().into()).collect();
+        roots.sort_unstable();
+        return roots;
+    }
+    let roots = query.nodes.iter();
+    let is_chosen = |root: &&ObjectRef| query.condition.is_none() || chosen.contains(root.node());
+    roots.filter(is_chosen).cloned().collect()
 }
 
 /// Leaves each value once, and orders and cuts what has a page.

@@ -86,6 +86,15 @@ impl Dialect {
         }
     }
 
+    /// Returns whether such a server is known to compare numbers by value, and strings by code point or UTF-16 code unit,
+    /// with unbound variables before all values.
+    pub(super) fn orders_as_specified(self) -> bool {
+        match self {
+            Dialect::Rdf4j | Dialect::Fuseki | Dialect::Oxigraph => true,
+            Dialect::GraphDb | Dialect::Sparql11 => false,
+        }
+    }
+
     /// Returns whether such a server counts one solution where a join with `VALUES` has none, as
     /// RDF4J 3.7.7 does when it detects early that nothing can match.
     pub(super) fn miscounts_values(self) -> bool {

@@ -7,6 +7,7 @@ mod endpoint;
 mod facts;
 #[cfg(feature = "remote")]
 pub mod http;
+mod page;
 mod results;
 mod solutions;
 mod store;

@@ -16,6 +16,7 @@ use super::dialect::{DefaultGraph, Dialect, TreeForm};
 use super::endpoint::UpdateEndpoint;
 use super::endpoint::{EndpointQuery, Rows, SparqlEndpoint};
 use super::facts::wanted;
+use super::page::{FirstObjects, first_objects, ordered_page};
 use super::results::{self, AskedSlots, malformed};
 use super::solutions::{Solutions, width};
 #[cfg(feature = "remote")]
@@ -24,9 +25,9 @@ use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{
     Column, Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Objects, Page,
-    Selection, Slot, Tree, TreeRequest, ValueCondition, Window,
+    Selection, Slot, Take, Tree, TreeLevel, TreeRequest, ValueCondition, Window,
 };
-use crate::sparql::{self, Fact, SlotQuery};
+use crate::sparql::{self, Fact, Found, SlotQuery, TreeQuery};
 #[cfg(feature = "remote")]
 use crate::store::WriteStore;
 use crate::store::order::named_nodes;
@@ -200,6 +201,140 @@ impl RemoteStore {
         context.run_long(size, sort).await?
     }
 
+    /// Runs the query of a tree; returns no rows if there are too many.
+    async fn rows_of_tree(
+        &self,
+        query: &Arc<TreeQuery>,
+        is_nested: bool,
+        dataset: &Dataset,
+        context: &CallContext,
+    ) -> Result<Option<Rows>, StoreError> {
+        let asked = Arc::clone(query);
+        let pattern = move || sparql::tree_of(&asked, is_nested);
+        let build = self.built(dataset, pattern);
+        let text = context.run_long(ahead::size_of(query), build).await?;
+        match self.rows_of(text, dataset, context).await {
+            Err(StoreError::ResultTooLarge { .. }) => Ok(None),
+            rows => rows.map(Some),
+        }
+    }
+
+    /// Lets the server cut the first `objects` of an order, and reads levels from them; returns nothing if it cannot be trusted
+    /// with that.
+    async fn first_of_order(
+        &self,
+        selection: &Selection,
+        objects: usize,
+        levels: &[TreeLevel<'_>],
+        context: &CallContext,
+    ) -> Result<Option<(FirstObjects, Tree)>, StoreError> {
+        let dialect = self.options.dialect;
+        let page = ordered_page(selection, objects, dialect, &context.accept_language);
+        let Some(page) = page.filter(|_| objects <= MOST_CUT) else {
+            return Ok(None);
+        };
+        let query = Arc::new(ahead::query_from(Found::Ordered(page.clone()), levels));
+        let rows = self.rows_of_tree(&query, true, &selection.dataset, context);
+        let Some(rows) = rows.await? else {
+            return Ok(None);
+        };
+        let (order, size, own) = (selection.order.clone(), rows.terms.len(), context.clone());
+        let sort_out = move || {
+            let first = first_objects(&rows, query.columns(), &page, &order, &own)?;
+            let first = first.filter(|first| first.is_complete || first.positions.len() >= objects);
+            let Some(first) = first else { return Ok(None) };
+            let tree = ahead::tree(&rows, &query, TreeForm::Nested, &own)?;
+            Ok::<_, StoreError>(Some((first, tree)))
+        };
+        context.run_long(size, sort_out).await?
+    }
+
+    /// Lets the server cut a page of an order, and reads levels from it.
+    async fn page_of_order(
+        &self,
+        selection: &Selection,
+        levels: &[TreeLevel<'_>],
+        context: &CallContext,
+    ) -> Result<Option<Tree>, StoreError> {
+        let page = selection.page;
+        let Some(limit) = page.limit else {
+            return Ok(None);
+        };
+        let objects = limit.saturating_add(page.offset.unwrap_or(0));
+        let objects = usize::try_from(objects).unwrap_or(usize::MAX);
+        let found = self.first_of_order(selection, objects, levels, context);
+        Ok(found.await?.map(|(first, mut tree)| {
+            let range = page.range(first.positions.len());
+            let positions = first.positions.into_iter();
+            let positions = positions.skip(range.start).take(range.len());
+            tree.roots = positions.map(|position| position.id).collect();
+            tree
+        }))
+    }
+
+    /// Returns the first window of an order, which the server cuts.
+    async fn first_window(
+        &self,
+        selection: &Selection,
+        window: &Window,
+        context: &CallContext,
+    ) -> Result<Option<Windowed>, StoreError> {
+        let Window {
+            after: None,
+            before: None,
+            take: Take::First(limit),
+        } = *window
+        else {
+            return Ok(None);
+        };
+        // One more shows whether there are others.
+        let objects = limit.saturating_add(1);
+        let found = self.first_of_order(selection, objects, OBJECTS_ONLY, context);
+        Ok(found.await?.map(|(mut first, _)| {
+            let more = first.positions.len() > limit;
+            first.positions.truncate(limit);
+            let (objects, keys): (Vec<_>, _) = first
+                .positions
+                .into_iter()
+                .map(|position| (position.id, position.keys))
+                .unzip();
+            Windowed {
+                objects: objects.into(),
+                keys,
+                more,
+                precedes: false,
+                follows: false,
+            }
+        }))
+    }
+
+    /// Reads levels from the objects of a selection without an order, if there are few.
+    async fn few_by_id(
+        &self,
+        selection: &Selection,
+        levels: &[TreeLevel<'_>],
+        context: &CallContext,
+    ) -> Result<Option<Tree>, StoreError> {
+        let few = FEW.min(self.options.batch);
+        if selection.page.is_whole() && lists_more(&selection.condition, few) {
+            return Ok(None);
+        }
+        let found = Found::ById {
+            condition: selection.condition.clone(),
+            page: selection.page,
+            most: few + 1,
+        };
+        let query = Arc::new(ahead::query_from(found, levels));
+        let rows = self.rows_of_tree(&query, true, &selection.dataset, context);
+        let Some(rows) = rows.await? else {
+            return Ok(None);
+        };
+        let (size, own) = (rows.terms.len(), context.clone());
+        let sort_out = move || ahead::tree(&rows, &query, TreeForm::Nested, &own);
+        let tree = context.run_long(size, sort_out).await??;
+        Ok((tree.roots.len() <= few).then_some(tree))
+    }
+
     /// Fetches the values of one batch of nodes for some of the slots, each with its facts.
     async fn hydrate_batch(
         &self,
@@ -223,6 +358,19 @@ impl RemoteStore {
     }
 }
 
+/// Maximum number of objects up to the end of a page that the server cuts.
+const MOST_CUT: usize = 100_000;
+
+/// Maximum number of objects of a selection that are read together with their values.
+const FEW: usize = 1_000;
+
+/// The levels of a request for objects without their values.
+const OBJECTS_ONLY: &[TreeLevel<'static>] = &[TreeLevel {
+    parent: None,
+    is_apart: false,
+    slots: &[],
+}];
+
 /// Returns a query for the values of nodes for some slots, and for facts about them.
 fn values_of(nodes: &[ObjectRef], slots: &[(Slot, Vec<Fact>)]) -> GraphPattern {
     let queries = slots.iter().map(|(slot, facts)| SlotQuery {
@@ -244,7 +392,11 @@ impl GraphStore for RemoteStore {
             return Ok(Objects::default());
         }
         if !selection.order.is_empty() {
-            return self.select_ordered(selection, context).await;
+            let page = self.page_of_order(selection, OBJECTS_ONLY, context);
+            return match page.await? {
+                Some(tree) => Ok(tree.roots.into()),
+                None => self.select_ordered(selection, context).await,
+            };
         }
         let pattern = sparql::nodes_page(&selection.condition, selection.page);
         let rows = self.rows(pattern, &selection.dataset, context).await?;
@@ -284,6 +436,9 @@ impl GraphStore for RemoteStore {
     ) -> Result<Windowed, StoreError> {
         if selects_nothing(selection) {
             return Ok(WindowBuilder::new(&selection.order, window).finish());
+        }
+        if let Some(windowed) = self.first_window(selection, window, context).await? {
+            return Ok(windowed);
         }
         let facts = wanted(&selection.order, None);
         let rows = self.rows_with(&facts, selection, context).await?;
@@ -359,21 +514,43 @@ impl AheadStore for RemoteStore {
             return Ok(None);
         }
         if reads_nothing(request) {
-            return Ok(Some(ahead::nothing(request)));
+            return Ok(Some(ahead::nothing(request.levels)));
         }
         let query = Arc::new(ahead::query_of(request));
-        let asked = Arc::clone(&query);
-        let pattern = move || sparql::tree_of(&asked, form == TreeForm::Nested);
-        let build = self.built(request.dataset, pattern);
-        let text = context.run_long(ahead::size_of(&query), build).await?;
-        let rows = match self.rows_of(text, request.dataset, context).await {
-            // The levels may be small enough one by one.
-            Err(StoreError::ResultTooLarge { .. }) => return Ok(None),
-            rows => rows?,
+        let is_nested = form == TreeForm::Nested;
+        let rows = self.rows_of_tree(&query, is_nested, request.dataset, context);
+        // The levels may be small enough one by one.
+        let Some(rows) = rows.await? else {
+            return Ok(None);
         };
         let (size, own) = (rows.terms.len(), context.clone());
         let sort_out = move || ahead::tree(&rows, &query, form, &own);
         context.run_long(size, sort_out).await?.map(Some)
+    }
+
+    async fn select_ahead(
+        &self,
+        selection: &Selection,
+        levels: &[TreeLevel<'_>],
+        context: &CallContext,
+    ) -> Result<Option<Tree>, StoreError> {
+        if self.options.tree_form != Some(TreeForm::Nested) {
+            return Ok(None);
+        }
+        if selects_nothing(selection) || takes_nothing(selection.page) {
+            return Ok(Some(ahead::nothing(levels)));
+        }
+        if selection.order.is_empty() {
+            return self.few_by_id(selection, levels, context).await;
+        }
+        // What is skipped is read, too.
+        let Page { offset, limit } = selection.page;
+        let few = FEW.min(self.options.batch) as u64;
+        let skipped = offset.unwrap_or(0);
+        if limit.is_none_or(|limit| limit > few || skipped > limit) {
+            return Ok(None);
+        }
+        self.page_of_order(selection, levels, context).await
     }
 
     /// In the flat form a server would join the objects of a level with all that their properties have anywhere.
@@ -404,6 +581,15 @@ fn selects_nothing(selection: &Selection) -> bool {
 fn reads_nothing(request: &TreeRequest<'_>) -> bool {
     request.condition.is_some_and(NodeCondition::is_false)
         || request.dataset.graphs.as_ref().is_some_and(Vec::is_empty)
+}
+
+/// Returns whether a condition lists more ids than that, of which most will satisfy it.
+fn lists_more(condition: &NodeCondition, than: usize) -> bool {
+    match condition {
+        NodeCondition::OneOf(ids) => ids.len() > than,
+        NodeCondition::All(parts) => parts.iter().any(|part| lists_more(part, than)),
+        _ => false,
+    }
 }
 
 /// Returns whether the query of a condition joins a list of terms.

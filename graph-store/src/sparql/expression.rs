@@ -8,8 +8,8 @@ use spargebra::algebra::{Expression, Function, GraphPattern};
 use super::moment::{compare_moment, is_moment, is_temporal};
 use super::{Builder, balanced, bgp, triple};
 use crate::query::{
-    Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, TagRange, TermCondition,
-    TypeTest, ValueCondition, ValueTest,
+    Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, Regex, TagRange,
+    TermCondition, TypeTest, ValueCondition, ValueTest,
 };
 
 /// Returns the IRI of a constant.
@@ -46,7 +46,7 @@ pub(super) fn and(left: Expression, right: Expression) -> Expression {
     }
 }
 
-fn or(left: Expression, right: Expression) -> Expression {
+pub(super) fn or(left: Expression, right: Expression) -> Expression {
     match (constant_of(&left), constant_of(&right)) {
         (Some(true), _) | (_, Some(true)) => boolean(true),
         (Some(false), _) => right,
@@ -308,15 +308,28 @@ fn value_test(builder: &Builder, subject: Expression, test: &ValueTest) -> Expre
         Operator::NotIn(constants) if constants.is_empty() => return guard,
         Operator::NotIn(constants) => not(equals_some(builder, moments, &compared, constants)),
         Operator::Matches(regex, negated) => {
-            let mut arguments = vec![call(Function::Str, [subject]), text(&regex.pattern)];
-            if regex.case_insensitive {
-                arguments.push(text("i"));
-            }
-            let matches = Expression::FunctionCall(Function::Regex, arguments);
+            let matches = matches(call(Function::Str, [subject]), regex);
             if *negated { not(matches) } else { matches }
         }
     };
     and(guard, operation)
+}
+
+/// Tests whether a string matches. Servers find a fixed string faster than what a regular expression describes.
+fn matches(subject: Expression, regex: &Regex) -> Expression {
+    let (function, fixed) = match regex.pattern.strip_prefix('^') {
+        Some(rest) => (Function::StrStarts, rest),
+        None => (Function::Contains, regex.pattern.as_str()),
+    };
+    let is_fixed = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | ',' | ':' | '/');
+    if !regex.case_insensitive && fixed.chars().all(is_fixed) {
+        return call(function, [subject, text(fixed)]);
+    }
+    let mut arguments = vec![subject, text(&regex.pattern)];
+    if regex.case_insensitive {
+        arguments.push(text("i"));
+    }
+    Expression::FunctionCall(Function::Regex, arguments)
 }
 
 /// The form of an absolute IRI.

@@ -6,16 +6,18 @@
 
 mod expression;
 mod moment;
+mod page;
 mod rows;
 mod tree;
 mod union;
 
 use expression::{and, is_iri, value_condition};
 use oxrdf::{NamedNode, Variable};
+pub(crate) use page::{KeyKind, OrderedPage, PageBy, PageKey};
 pub(crate) use rows::{Fact, SlotQuery, count_of, nodes_page, nodes_with_facts, values_of};
 use spargebra::algebra::{Expression, GraphPattern};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
-pub(crate) use tree::{LevelQuery, TreeQuery, tree_of};
+pub(crate) use tree::{Found, LevelQuery, TreeQuery, tree_of};
 pub(crate) use union::over_all_graphs;
 
 use crate::query::{

@@ -37,7 +37,11 @@ pub(crate) struct SlotQuery<'a> {
 
 /// Returns a query for the objects that satisfy a condition, cut to a page of the order by IRI.
 pub(crate) fn nodes_page(condition: &NodeCondition, page: Page) -> GraphPattern {
-    let id = Variable::new_unchecked(RESULT);
+    named_page(condition, page, Variable::new_unchecked(RESULT))
+}
+
+/// Returns the objects that satisfy a condition, in a variable, cut to a page of the order by IRI.
+pub(super) fn named_page(condition: &NodeCondition, page: Page, id: Variable) -> GraphPattern {
     let nodes = conditioned(condition, &id);
     if page.is_whole() {
         return distinct(nodes, vec![id]);
@@ -141,7 +145,7 @@ fn row_variables() -> [Variable; 3] {
     ["s", "n", "o"].map(Variable::new_unchecked)
 }
 
-fn conditioned(condition: &NodeCondition, node: &Variable) -> GraphPattern {
+pub(super) fn conditioned(condition: &NodeCondition, node: &Variable) -> GraphPattern {
     let mut builder = Builder::portable();
     let mut parts = Parts::default();
     builder.require(node, condition, &mut parts);
@@ -165,7 +169,11 @@ fn numbered(inner: GraphPattern, number: usize) -> GraphPattern {
     extend(inner, &variable, Literal::from(number).into())
 }
 
-fn extend(inner: GraphPattern, variable: &Variable, expression: Expression) -> GraphPattern {
+pub(super) fn extend(
+    inner: GraphPattern,
+    variable: &Variable,
+    expression: Expression,
+) -> GraphPattern {
     GraphPattern::Extend {
         inner: Box::new(inner),
         variable: variable.clone(),

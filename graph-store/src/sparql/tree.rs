@@ -13,9 +13,10 @@ use oxrdf::{NamedNode, Variable};
 use spargebra::algebra::GraphPattern;
 
 use super::expression::value_condition;
-use super::rows::{Fact, SlotQuery, distinct};
+use super::page::OrderedPage;
+use super::rows::{Fact, SlotQuery, distinct, named_page};
 use super::{Builder, Parts, bgp, one_of, triple, union_of};
-use crate::query::{NodeCondition, ObjectRef, Slot, ValueCondition};
+use crate::query::{NodeCondition, ObjectRef, Page, Slot, ValueCondition};
 
 /// What a query for several levels asks.
 #[derive(Clone, Debug)]
@@ -24,8 +25,76 @@ pub(crate) struct TreeQuery {
     pub(crate) nodes: Vec<ObjectRef>,
     /// Which of them are wanted; `None` for all.
     pub(crate) condition: Option<NodeCondition>,
+    /// How the nodes of the first level are found instead, in the nested form; no level stands apart then.
+    pub(crate) found: Option<Found>,
     /// The levels, each after its parent.
     pub(crate) levels: Vec<LevelQuery>,
+}
+
+/// How nodes are found by a query.
+#[derive(Clone, Debug)]
+pub(crate) enum Found {
+    /// All that satisfy a condition, or a page of them in the order by IRI, but at most so many.
+    ById {
+        condition: NodeCondition,
+        page: Page,
+        most: usize,
+    },
+    /// A page in an order by keys.
+    Ordered(OrderedPage),
+}
+
+impl Found {
+    /// Returns the nodes, in a variable.
+    fn pattern(&self, node: &Variable) -> GraphPattern {
+        match self {
+            Found::ById {
+                condition,
+                page,
+                most,
+            } if page.is_whole() => GraphPattern::Slice {
+                inner: Box::new(named_page(condition, *page, node.clone())),
+                start: 0,
+                length: Some(*most),
+            },
+            Found::ById {
+                condition,
+                page,
+                most,
+            } => {
+                let limit = page
+                    .limit
+                    .map_or(*most as u64, |limit| limit.min(*most as u64));
+                let page = Page {
+                    limit: Some(limit),
+                    ..*page
+                };
+                named_page(condition, page, node.clone())
+            }
+            Found::Ordered(page) => page.pattern(node),
+        }
+    }
+
+    /// Returns the values of the keys of nodes, where all of them are asked for.
+    fn values(&self, node: &Variable) -> Vec<GraphPattern> {
+        let Found::Ordered(page) = self else {
+            return Vec::new();
+        };
+        let steps = page.steps().filter(|_| page.reads_values());
+        steps
+            .map(|(position, step, _)| triple(node, step, &OrderedPage::value(position)))
+            .collect()
+    }
+
+    /// Returns the further variables of a row.
+    fn variables(&self) -> Vec<Variable> {
+        let Found::Ordered(page) = self else {
+            return Vec::new();
+        };
+        let values = page.steps().filter(|_| page.reads_values());
+        let values = values.map(|(position, ..)| OrderedPage::value(position));
+        page.variables().into_iter().chain(values).collect()
+    }
 }
 
 /// A level of a [`TreeQuery`].
@@ -96,6 +165,13 @@ impl TreeQuery {
             }));
         }
         parts
+    }
+
+    /// Returns the number of columns of a row, without those of [`Found`] nodes.
+    pub(crate) fn columns(&self) -> usize {
+        let parts = self.parts();
+        let last = parts.iter().flat_map(|part| part.columns).max();
+        last.unwrap_or(0) + 1
     }
 
     fn leads_to_level(&self, level: usize, slot: usize) -> bool {
@@ -213,6 +289,9 @@ impl TreeQuery {
 
     /// Returns the nodes of the first level, or of one that stands apart.
     fn start(&self, level: usize, builder: &mut Builder) -> GraphPattern {
+        if let (0, Some(found)) = (level, &self.found) {
+            return found.pattern(&column(0));
+        }
         if level == 0 {
             return self.chosen(builder);
         }
@@ -237,7 +316,10 @@ pub(crate) fn tree_of(query: &TreeQuery, is_nested: bool) -> GraphPattern {
         let starts = levels.filter(|(level, _)| level.parent.is_none() || level.is_apart);
         let branches = starts.map(|(_, level)| {
             let start = query.start(level, &mut builder);
-            optional(start, query.nested(level, &asked, &mut builder))
+            let below = query.nested(level, &asked, &mut builder);
+            let found = query.found.iter().filter(|_| level == 0);
+            let values = found.flat_map(|found| found.values(&column(0)));
+            optional(start, union_of(below.into_iter().chain(values).collect()))
         });
         union_of(branches.collect())
     } else {
@@ -246,9 +328,10 @@ pub(crate) fn tree_of(query: &TreeQuery, is_nested: bool) -> GraphPattern {
         union_of(branches.collect())
     };
     let rows = rows.unwrap_or_else(|| one_of(&column(0), []));
-    let last = asked.iter().flat_map(|part| part.columns).max();
+    let columns = (0..query.columns()).map(column);
+    let found = query.found.iter().flat_map(Found::variables);
     // Several nodes may lead to the same one, whose values would be returned for each of them.
-    distinct(rows, (0..=last.unwrap_or(0)).map(column).collect())
+    distinct(rows, columns.chain(found).collect())
 }
 
 impl Builder {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::query::{Tree, TreeRequest};
+use crate::query::{Selection, Tree, TreeLevel, TreeRequest};
 
 /// A store for which one large read costs less than several small ones, since each goes over a
 /// network.
@@ -19,6 +19,19 @@ pub trait AheadStore: Send + Sync {
         request: &TreeRequest<'_>,
         context: &CallContext,
     ) -> Result<Option<Tree>, StoreError>;
+
+    /// Returns the objects of a selection and the values of levels, the first of which is theirs; no level stands apart. The
+    /// roots of the answer are the objects in the order of the selection.
+    ///
+    /// `None` means that the store would rather be asked for the objects first.
+    async fn select_ahead(
+        &self,
+        _selection: &Selection,
+        _levels: &[TreeLevel<'_>],
+        _context: &CallContext,
+    ) -> Result<Option<Tree>, StoreError> {
+        Ok(None)
+    }
 
     /// Tells whether levels of requests may stand apart ([`TreeLevel::is_apart`](crate::query::TreeLevel::is_apart)).
     fn reads_apart(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use graph_store::query::{
-    Dataset, Hydrated, NodeCondition, ObjectRef, Objects, TreeLevel, TreeRequest, TreeValues,
+    Dataset, Hydrated, NodeCondition, ObjectRef, Objects, Tree, TreeLevel, TreeRequest, TreeValues,
 };
 use graph_store::{AheadStore, StoreError};
 
@@ -31,8 +31,8 @@ impl<'a> Ahead<'a> {
         }
     }
 
-    /// Returns the objects of a root field. Where it names some ids, their values are read in the same
-    /// step.
+    /// Returns the objects of a root field. Where it names some ids, or the store finds few objects, their values are read
+    /// in the same step.
     pub(super) async fn select(&self, objects: &RootObjects) -> Result<Objects, StoreError> {
         let Execution { store, context, .. } = self.execution;
         let (selection, level) = (&objects.selection, objects.level);
@@ -49,7 +49,29 @@ impl<'a> Ahead<'a> {
                 return Ok(found.into());
             }
         }
+        if let Some(ahead) = self.store.filter(|_| is_alone)
+            && let Some(found) = self.select_with_values(ahead, objects).await?
+        {
+            return Ok(found.into());
+        }
         store.select(selection, context).await
+    }
+
+    /// Returns the objects of a root field, and keeps the values of its level, and those of lower ones if few objects are
+    /// asked for. `None` if the store would rather be asked for the objects first.
+    async fn select_with_values(
+        &self,
+        store: &dyn AheadStore,
+        objects: &RootObjects,
+    ) -> Result<Option<Vec<ObjectRef>>, StoreError> {
+        let selection = &objects.selection;
+        // Without a limit, nobody knows.
+        let number = selection.page.limit.unwrap_or(u64::MAX);
+        let number = usize::try_from(number).unwrap_or(usize::MAX);
+        let branches = tree(self.execution.plan, objects.level, number, false);
+        let levels = self.levels(&branches);
+        let read = store.select_ahead(selection, &levels, self.execution.context);
+        Ok(read.await?.map(|read| self.keep(&branches, read)))
     }
 
     /// Returns the values of the objects of a level, which may be there already.
@@ -88,25 +110,33 @@ impl<'a> Ahead<'a> {
         branches: &[Branch],
         (roots, condition, dataset): (&[ObjectRef], Option<&NodeCondition>, &Dataset),
     ) -> Result<Option<Vec<ObjectRef>>, StoreError> {
-        let levels = branches.iter().map(|branch| TreeLevel {
-            parent: branch.parent,
-            is_apart: branch.is_apart,
-            slots: &self.execution.plan.levels[branch.level.0 as usize].slots,
-        });
         let request = TreeRequest {
             roots,
             condition,
-            levels: &levels.collect::<Vec<_>>(),
+            levels: &self.levels(branches),
             dataset,
         };
-        let Some(read) = store.read_ahead(&request, self.execution.context).await? else {
-            return Ok(None);
-        };
+        let read = store.read_ahead(&request, self.execution.context);
+        Ok(read.await?.map(|read| self.keep(branches, read)))
+    }
+
+    fn levels(&self, branches: &[Branch]) -> Vec<TreeLevel<'a>> {
+        let plan = self.execution.plan;
+        let levels = branches.iter().map(|branch| TreeLevel {
+            parent: branch.parent,
+            is_apart: branch.is_apart,
+            slots: &plan.levels[branch.level.0 as usize].slots,
+        });
+        levels.collect()
+    }
+
+    /// Keeps the values of levels; returns the objects that they were read from.
+    fn keep(&self, branches: &[Branch], read: Tree) -> Vec<ObjectRef> {
         let mut kept = self.values.lock().expect("nobody panics with the values");
         for (branch, values) in branches.iter().zip(read.levels) {
             kept[branch.level.0 as usize] = Some(values);
         }
-        Ok(Some(read.roots))
+        read.roots
     }
 
     fn take(&self, position: usize) -> Option<TreeValues> {

@@ -6,6 +6,7 @@ mod broken;
 mod image;
 mod long_work;
 mod malformed;
+mod pages;
 mod pattern;
 
 use std::sync::OnceLock;

@@ -75,10 +75,13 @@ fn fuseki_is_asked_as_often() {
 /// Checks the number of queries for numbers of things, each with the number of its batches.
 fn check(kind: Kind, expected: &[(usize, u64)]) {
     let back_end = BackEnd::new(kind);
+    let is_nested = matches!(kind, Kind::Rdf4j { .. } | Kind::Fuseki);
     for &(things, batches) in expected {
         back_end.load(&quads(&data(things)));
         let plain = calls(&back_end, "{ thing { label } }");
-        assert_eq!(plain, (1 + batches, things), "{things} things");
+        // It is tried to read few of them together with their values.
+        let attempts = u64::from(is_nested && things > 1_000);
+        assert_eq!(plain, (attempts + 1 + batches, things), "{things} things");
         let nested = "{ thing(orderBy: {label: DESC}) { label part { label } } }";
         // Few things are read together with their parts.
         let levels = if things <= 100 { 1 } else { 2 };
@@ -196,14 +199,14 @@ fn few_entities_cost_a_query_and_many_one_more_per_thousand_representations() {
 fn rdf4j_is_asked_as_often_for_entities() {
     check_entities(
         Kind::Rdf4j { infers: false },
-        &[(1, 1), (1_000, 2), (10_000, 11)],
+        &[(1, 1), (1_000, 1), (10_000, 11)],
     );
 }
 
 #[test]
 #[ignore = "needs a running Fuseki server named by FUSEKI_URL"]
 fn fuseki_is_asked_as_often_for_entities() {
-    check_entities(Kind::Fuseki, &[(1, 1), (1_000, 2), (10_000, 11)]);
+    check_entities(Kind::Fuseki, &[(1, 1), (1_000, 1), (10_000, 11)]);
 }
 
 /// Checks the answers to `_entities` for numbers of representations, and the number of queries that each costs.
