@@ -35,13 +35,23 @@ pub enum Before {
     Nothing,
     /// A book.
     SameType,
+    /// A thousand books, one after the other.
+    ManyOfType,
     /// A film.
     OtherType,
 }
 
+/// Books of [`Before::ManyOfType`].
+const MANY: usize = 1_000;
+
 impl Before {
     /// All, in the order of their turns.
-    pub const ALL: [Before; 3] = [Before::Nothing, Before::SameType, Before::OtherType];
+    pub const ALL: [Before; 4] = [
+        Before::Nothing,
+        Before::SameType,
+        Before::ManyOfType,
+        Before::OtherType,
+    ];
 
     /// Returns how a table calls it.
     #[must_use]
@@ -49,6 +59,7 @@ impl Before {
         match self {
             Before::Nothing => "nothing",
             Before::SameType => "an object of the type",
+            Before::ManyOfType => "1,000 objects of the type",
             Before::OtherType => "an object of another type",
         }
     }
@@ -125,10 +136,8 @@ impl Library {
         match before {
             // What an earlier write has cost the next page is paid for.
             Before::Nothing => drop(self.page(after)),
-            Before::SameType => {
-                let title = self.create("Book")?;
-                self.newest = Some(title);
-            }
+            Before::SameType => self.create_book()?,
+            Before::ManyOfType => (0..MANY).try_for_each(|_| self.create_book())?,
             Before::OtherType => drop(self.create("Film")?),
         }
         let mut samples = Samples::default();
@@ -148,6 +157,11 @@ impl Library {
             true => Ok(()),
             false => Err(PageAfterWriteError::Answer(page.to_string())),
         }
+    }
+
+    fn create_book(&mut self) -> Result<(), PageAfterWriteError> {
+        self.newest = Some(self.create("Book")?);
+        Ok(())
     }
 
     /// Creates an object before all others of its type by descending title; returns the title.

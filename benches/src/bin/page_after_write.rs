@@ -11,7 +11,7 @@ use clap::Parser;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Times pages of a connection by title, in turns: after nothing was written, after an object of its type was created,
-/// and after one of another type was.
+/// after a thousand were, and after one of another type was.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     )?;
     writeln!(out, "|---|---|---:|---:|---:|---:|---:|")?;
     for is_first in [true, false] {
-        let mut smaller: Option<[f64; 3]> = None;
+        let mut smaller: Option<[f64; Before::ALL.len()]> = None;
         for &objects in &arguments.objects {
             let found = measure(objects, is_first, arguments.rounds)?;
             let medians = found.each_ref().map(|samples| samples.summary().median);
@@ -61,10 +61,14 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Returns the times of the page after each kind of write.
-fn measure(objects: usize, is_first: bool, rounds: usize) -> Result<[Samples; 3], Box<dyn Error>> {
+fn measure(
+    objects: usize,
+    is_first: bool,
+    rounds: usize,
+) -> Result<[Samples; Before::ALL.len()], Box<dyn Error>> {
     let mut library = Library::new(objects)?;
     let after = library.cursor(if is_first { 0 } else { objects / 2 })?;
-    let mut found: [Samples; 3] = Default::default();
+    let mut found: [Samples; Before::ALL.len()] = Default::default();
     for round in 0..=rounds {
         for (before, samples) in Before::ALL.into_iter().zip(&mut found) {
             let took = library.turn(before, after.as_deref())?;

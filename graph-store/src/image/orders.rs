@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use foldhash::HashMap;
 use oxrdf::NamedNode;
@@ -13,6 +14,9 @@ use super::source::Reader;
 use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::{Changes, Kept, OrderSpec, OrderedList, SavedOrder, TakeChange, Walker};
+
+/// Changed quads that are left to the next page of an order: placing their objects costs about as much as the page.
+const FOLLOW_AFTER: u64 = if cfg!(test) { 4 } else { 32 };
 
 impl Snapshot {
     /// Returns whether the term of a number is an IRI.
@@ -62,6 +66,17 @@ impl Changes<u32> for Snapshot {
 pub(super) struct ListOf {
     spec: Arc<OrderSpec>,
     list: Arc<OrderedList<u32>>,
+}
+
+/// Lets orders follow data; those that a page would rather sort anew are dropped.
+fn follow(data: &Arc<Snapshot>) {
+    let context = CallContext::new();
+    for kept in data.orders.all() {
+        let walker = Walker::new(Reader::new(data), &kept.spec.dataset, &context);
+        if !matches!(walker.followed(&kept), Ok(Some(_))) {
+            data.orders.forget(&kept.spec);
+        }
+    }
 }
 
 /// Returns the orders of data that are kept, as far as they follow the data.
@@ -121,6 +136,17 @@ pub(super) fn translate_orders(lists: &[ListOf], from: &Snapshot, to: &Snapshot)
 }
 
 impl Shared {
+    /// Lets orders follow the data where more has changed than a page should pay for.
+    pub(super) fn follow_orders(&self) {
+        let data = self.published();
+        let size = data.delta.size;
+        // A merge begins to count again.
+        if size.abs_diff(self.followed.load(Ordering::Relaxed)) >= FOLLOW_AFTER {
+            self.followed.store(size, Ordering::Relaxed);
+            follow(&data);
+        }
+    }
+
     /// Writes the orders of a store in a folder for the next start, if there are some that are not written yet.
     ///
     /// They are written as orders of the objects of the image, so that a later start finds out what has changed since.

@@ -43,6 +43,8 @@ pub(super) struct Shared {
     pub(super) merge_after: u64,
     /// The same after a merge that failed.
     pub(super) merge_again: AtomicU64,
+    /// Changed quads when orders followed the data last.
+    pub(super) followed: AtomicU64,
     /// A random number of this store.
     instance: u64,
 }
@@ -161,6 +163,7 @@ impl Shared {
             is_closing: AtomicBool::new(false),
             merge_after,
             merge_again: AtomicU64::new(0),
+            followed: AtomicU64::new(0),
             instance: RandomState::new().build_hasher().finish(),
         }
     }

@@ -24,6 +24,9 @@ use crate::query::{Dataset, Dictionary, ObjectSlice, Objects, TermView, Terms};
 /// Changes that are looked at one by one.
 const FEW_CHANGES: usize = 256;
 
+/// The numbers that terms have.
+const EVERY_TERM: Range<u32> = 0..u32::MAX;
+
 /// The data of a store during one request.
 pub(crate) struct Reader<'i> {
     data: &'i Snapshot,
@@ -207,7 +210,7 @@ impl<'i> Reader<'i> {
         found.map(|pair| pair.map(|(object, subject)| (subject, object)))
     }
 
-    /// Returns the pairs of a property whose objects are in a range of the image, or were changed there.
+    /// Returns the pairs of a property whose objects are in a range, those of one object after each other.
     fn pairs_between(
         &self,
         property: Handle<'i>,
@@ -242,38 +245,13 @@ impl<'i> Reader<'i> {
         let terms = &self.data.delta.terms;
         if changes.keys() > FEW_CHANGES {
             let mut found = terms.within(condition);
-            found.retain(|term| changes.touches(*term));
+            found.retain(|term| changes.has(*term));
             return found;
         }
         let new = self.data.image.terms.count..terms.end();
         let mut found: Vec<u32> = changes.between(&new).map(|((term, _), _)| term).collect();
         found.dedup();
         found
-    }
-
-    /// Returns the same as [`Reader::pairs_of`], the subjects of one object after each other.
-    fn pairs_by_object_of(
-        &self,
-        property: Handle<'i>,
-        graph: Wanted,
-    ) -> impl Iterator<Item = (u32, u32)> + use<'i> {
-        let (data, bytes) = (self.data, &self.data.image.bytes);
-        let of_image = property.image.into_iter().flat_map(move |known| {
-            let subjects = known.backward.all(bytes);
-            let entries = known.backward.entries(bytes);
-            entries.flat_map(move |(object, positions)| {
-                let found = subjects[positions].iter();
-                found.map(move |subject| ((object, *subject), ()))
-            })
-        });
-        let Some(changes) = property.changes else {
-            let found = of_image.map(|(pair, ())| pair);
-            let found = found.filter(move |pair| data.is_in_image(property, *pair, graph));
-            return Read::Unchanged(found.map(|(object, subject)| (subject, object)));
-        };
-        let found = merged(of_image, changes.backward.all());
-        let found = found.filter(move |found| data.is_found_by_object(property, found, graph));
-        Read::Merged(found.map(|((object, subject), _)| (subject, object)))
     }
 }
 
@@ -573,7 +551,7 @@ impl<'i> QuadSource for Reader<'i> {
     ) -> impl Iterator<Item = Result<Option<(u32, u32)>, StoreError>> + use<'s, 'i> {
         let graph = graph.copied();
         let found = match filter {
-            None => Read::Unchanged(self.pairs_by_object_of(*property, graph).map(Some)),
+            None => Read::Unchanged(self.pairs_between(*property, &EVERY_TERM, graph).map(Some)),
             Some(filter) => Read::Merged(self.pairs_with_text(*property, filter, graph)),
         };
         found.map(Ok)

@@ -82,6 +82,7 @@ impl Transaction for Open {
         // The next one goes on from here while this one waits for its sync.
         drop(turn);
         let committed = committing.outcome().await;
+        shared.follow_orders();
         shared.keep_up();
         committed
     }

@@ -146,7 +146,15 @@ impl Visit for TextVisitor<'_> {
     fn record_str(&mut self, field: &Field, value: &str) {
         match field.name() {
             "message" => self.record_debug(field, &format_args!("{value}")),
+            // Quotes are all that has to be added.
+            _ if is_plain(value) => self.record_debug(field, &format_args!("\"{value}\"")),
             _ => self.record_debug(field, &value),
         }
     }
+}
+
+/// Returns whether nothing is escaped in a text between quotes.
+fn is_plain(text: &str) -> bool {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
+    text.bytes().all(is_plain)
 }

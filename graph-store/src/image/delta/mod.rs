@@ -7,6 +7,7 @@
 mod apply;
 mod graphs;
 mod terms;
+mod touched;
 mod triples;
 
 use std::sync::Arc;

@@ -3,9 +3,9 @@
 use std::iter::Peekable;
 use std::ops::Range;
 
-use foldhash::fast::FixedState;
-use imbl::shared_ptr::DefaultSharedPtr;
-use imbl::{GenericHashSet, OrdMap, Vector};
+use imbl::{OrdMap, Vector};
+
+use super::touched::Touched;
 
 /// Subject and object, or object and subject.
 pub(in crate::image) type Pair = (u32, u32);
@@ -43,8 +43,8 @@ impl Changes {
 /// One direction of changed triples.
 #[derive(Clone, Default)]
 pub(in crate::image) struct Direction {
-    /// Keys that some changed triple has or had: most look-ups end here.
-    touched: GenericHashSet<u32, FixedState, DefaultSharedPtr>,
+    /// Most look-ups end here.
+    touched: Touched,
     triples: OrdMap<Pair, u32>,
 }
 
@@ -53,9 +53,8 @@ impl Direction {
         match list {
             Some(list) => {
                 self.triples.insert(pair, list);
-                if !self.touched.contains(&pair.0) {
-                    self.touched.insert(pair.0);
-                }
+                let all = self.triples.keys().map(|(key, _)| *key);
+                self.touched.insert(pair.0, all);
             }
             None => {
                 self.triples.remove(&pair);
@@ -66,15 +65,20 @@ impl Direction {
     /// Returns whether a key may have changed triples.
     #[inline]
     pub(in crate::image) fn touches(&self, key: u32) -> bool {
-        self.touched.contains(&key)
+        self.touched.contains(key)
+    }
+
+    /// Returns whether a key has changed triples.
+    pub(in crate::image) fn has(&self, key: u32) -> bool {
+        self.touches(key) && self.of(key).next().is_some()
     }
 
     /// Returns the list of the graphs of a triple; `None` if it did not change.
     pub(in crate::image) fn get(&self, pair: Pair) -> Option<u32> {
-        match self.touches(pair.0) {
-            true => self.triples.get(&pair).copied(),
-            false => None,
+        if !self.touches(pair.0) {
+            return None;
         }
+        self.triples.get(&pair).copied()
     }
 
     /// Returns the changed triples of a key, ascending.

@@ -2,7 +2,8 @@
 //!
 //! Kept are the instances of types in an order of fields, which the schema bounds; never what a client
 //! filters. All states of the data that go on from each other share the orders. A request whose data changed since an order
-//! was used last places the changed objects again, and leaves the order to later requests.
+//! was used last places the changed objects again, and leaves the order to later requests. Where many have changed, whoever
+//! wrote them has done so.
 
 mod follow;
 mod list;
@@ -223,6 +224,11 @@ impl<N> KeptOrders<N> {
         self.keep(spec, Version::new(spec, nodes, changes));
     }
 
+    /// Drops an order.
+    pub(crate) fn forget(&self, spec: &OrderSpec) {
+        self.known().kept.retain(|kept| !kept.spec.is(spec));
+    }
+
     /// Returns whether there are orders that were never saved, and notes that they are now.
     pub(crate) fn begin_save(&self) -> bool {
         self.shared.is_unsaved.swap(false, Ordering::AcqRel)
@@ -287,22 +293,23 @@ impl<N> KeptOrders<N> {
             first: version.clone(),
             last: version,
         };
-        if let Some(found) = found {
-            let earlier = &known.kept[found];
-            if earlier.last.moment > kept.last.moment {
-                return;
-            }
-            if earlier.first.list.shares_base_with(&kept.last.list) {
-                kept.first = earlier.first.clone();
-            }
-            known.kept.remove(found);
-        } else {
+        let Some(found) = found else {
             self.shared.is_unsaved.store(true, Ordering::Release);
+            if let Some(room) = self.bound().checked_sub(kept.bytes()) {
+                known.fit(room);
+                known.kept.push(kept);
+            }
+            return;
+        };
+        let earlier = &known.kept[found];
+        if earlier.last.moment > kept.last.moment {
+            return;
         }
-        if let Some(room) = self.bound().checked_sub(kept.bytes()) {
-            known.fit(room);
-            known.kept.push(kept);
+        if earlier.first.list.shares_base_with(&kept.last.list) {
+            kept.first = earlier.first.clone();
         }
+        known.kept[found] = kept;
+        known.fit(self.bound());
     }
 }
 

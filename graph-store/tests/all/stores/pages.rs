@@ -239,19 +239,19 @@ fn check(kind: Kind) {
         embedded.load(&quads);
         asked.load(&quads);
         for order in orders(case.scalar) {
-            check_pages(case, &order, &*embedded.graph_store(), &*asked.graph_store());
+            check_pages(
+                case,
+                &order,
+                &*embedded.graph_store(),
+                &*asked.graph_store(),
+            );
             check_windows(&order, &*embedded.graph_store(), &*asked.graph_store());
         }
     }
 }
 
 /// Compares pages with parts of the whole list in the embedded store.
-fn check_pages(
-    case: &Case,
-    order: &[OrderKey],
-    embedded: &dyn GraphStore,
-    asked: &dyn GraphStore,
-) {
+fn check_pages(case: &Case, order: &[OrderKey], embedded: &dyn GraphStore, asked: &dyn GraphStore) {
     let whole = selection(order.to_vec(), None, None);
     let (whole, _) = select(embedded, &whole);
     assert_eq!(whole.len(), case.values.len());
