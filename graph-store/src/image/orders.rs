@@ -15,8 +15,8 @@ use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::{Changes, Kept, OrderSpec, OrderedList, SavedOrder, TakeChange, Walker};
 
-/// Changed quads that are left to the next page of an order: placing their objects costs about as much as the page.
-const FOLLOW_AFTER: u64 = if cfg!(test) { 4 } else { 32 };
+/// Changed quads that are left to the next page of an order, which takes about as long as placing their objects.
+const FOLLOW_AFTER: u64 = if cfg!(test) { 4 } else { 8 };
 
 impl Snapshot {
     /// Returns whether the term of a number is an IRI.
@@ -68,10 +68,10 @@ pub(super) struct ListOf {
     list: Arc<OrderedList<u32>>,
 }
 
-/// Lets orders follow data; those that a page would rather sort anew are dropped.
+/// Lets orders that are asked for follow data; those that a page would rather sort anew are dropped.
 fn follow(data: &Arc<Snapshot>) {
     let context = CallContext::new();
-    for kept in data.orders.all() {
+    for kept in data.orders.asked() {
         let walker = Walker::new(Reader::new(data), &kept.spec.dataset, &context);
         if !matches!(walker.followed(&kept), Ok(Some(_))) {
             data.orders.forget(&kept.spec);

@@ -350,6 +350,35 @@ fn an_order_is_sorted_once_whatever_is_written() {
 }
 
 #[test]
+fn whoever_writes_much_lets_orders_follow() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _) = titled(folder.path(), 40);
+    assert_eq!(work(&store, &titles_of(0), "sorts"), 1);
+    for round in 0..3 {
+        for number in 0..4 {
+            let object = 8 * round + 2 * number;
+            add_title(&store, object, object + 1);
+        }
+        assert_eq!(work(&store, &titles_of(0), "places"), 0);
+    }
+    // Nobody asks for it.
+    for object in (0..40).step_by(2) {
+        add_title(&store, object, object + 2);
+        add_title(&store, object, object + 3);
+    }
+    assert_eq!(work(&store, &titles_of(0), "places"), 1);
+    // So much at once is sorted, when there is a page.
+    let objects = (100..120).flat_map(|number| [0, 3].map(|kind| statement(number, kind, 0, 0)));
+    let change = QuadChange {
+        removed: Vec::new(),
+        added: objects.collect(),
+    };
+    commit(&store, change, "objects").unwrap();
+    assert_eq!(work(&store, &titles_of(0), "sorts"), 1);
+    assert_eq!(work(&store, &titles_of(0), "sorts"), 0);
+}
+
+#[test]
 fn an_order_follows_changes_of_what_its_objects_are_linked_to() {
     let mut quads = Vec::new();
     for number in 0..6 {

@@ -34,6 +34,10 @@ use crate::store::{Windowed, compare_keys};
 #[cfg(feature = "image")]
 pub(crate) const KEPT_BYTES: usize = 64 << 20;
 
+/// How often writers let an order follow that nobody asks for.
+#[cfg(feature = "image")]
+const UNASKED: u32 = if cfg!(test) { 8 } else { 1_024 };
+
 /// Orders of the objects of data, shared by states of the data that go on from each other.
 #[derive(Clone)]
 pub(crate) struct KeptOrders<N> {
@@ -70,6 +74,8 @@ pub(crate) struct Kept<N> {
     /// The first state that has the base of the last one; states in between can be made from it.
     first: Version<N>,
     last: Version<N>,
+    /// How often writers have let it follow since it was asked for.
+    unasked: u32,
 }
 
 /// An order in one state of the data.
@@ -87,6 +93,7 @@ impl<N> Clone for Kept<N> {
             spec: Arc::clone(&self.spec),
             first: self.first.clone(),
             last: self.last.clone(),
+            unasked: self.unasked,
         }
     }
 }
@@ -207,6 +214,18 @@ impl<N> KeptOrders<N> {
         self.known().kept.clone()
     }
 
+    /// Returns the orders that writers shall let follow: those that somebody has asked for not long ago.
+    pub(crate) fn asked(&self) -> Vec<Kept<N>> {
+        let mut known = self.known();
+        let asked = known.kept.iter_mut();
+        let asked = asked.filter(|kept| kept.unasked < UNASKED);
+        let noted = asked.map(|kept| {
+            kept.unasked += 1;
+            kept.clone()
+        });
+        noted.collect()
+    }
+
     /// Returns the orders that were saved and not asked for since.
     pub(crate) fn unused(&self) -> Vec<SavedOrder<N>> {
         self.known().saved.clone()
@@ -253,7 +272,10 @@ impl<N> KeptOrders<N> {
             .iter()
             .position(|kept| kept.spec.is_of(selection));
         let kept = match found {
-            Some(found) => known.kept.remove(found),
+            Some(found) => Kept {
+                unasked: 0,
+                ..known.kept.remove(found)
+            },
             None if known.saved.is_empty() => return None,
             None => {
                 let spec = Arc::new(OrderSpec::of(selection));
@@ -267,6 +289,7 @@ impl<N> KeptOrders<N> {
                     spec,
                     first: version.clone(),
                     last: version,
+                    unasked: 0,
                 }
             }
         };
@@ -292,6 +315,7 @@ impl<N> KeptOrders<N> {
             spec: Arc::clone(spec),
             first: version.clone(),
             last: version,
+            unasked: 0,
         };
         let Some(found) = found else {
             self.shared.is_unsaved.store(true, Ordering::Release);
@@ -308,6 +332,7 @@ impl<N> KeptOrders<N> {
         if earlier.first.list.shares_base_with(&kept.last.list) {
             kept.first = earlier.first.clone();
         }
+        kept.unasked = earlier.unasked;
         known.kept[found] = kept;
         known.fit(self.bound());
     }
