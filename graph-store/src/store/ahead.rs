@@ -26,15 +26,11 @@ pub trait AheadStore: Send + Sync {
     /// `None` means that the store would rather be asked for the objects first.
     async fn select_ahead(
         &self,
-        _selection: &Selection,
-        _levels: &[TreeLevel<'_>],
-        _context: &CallContext,
-    ) -> Result<Option<Tree>, StoreError> {
-        Ok(None)
-    }
+        selection: &Selection,
+        levels: &[TreeLevel<'_>],
+        context: &CallContext,
+    ) -> Result<Option<Tree>, StoreError>;
 
     /// Tells whether levels of requests may stand apart ([`TreeLevel::is_apart`](crate::query::TreeLevel::is_apart)).
-    fn reads_apart(&self) -> bool {
-        false
-    }
+    fn reads_apart(&self) -> bool;
 }

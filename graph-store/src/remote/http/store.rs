@@ -13,7 +13,9 @@ use super::values::ServerKind;
 use super::writer::Writer;
 use crate::context::CallContext;
 use crate::error::StoreError;
-use crate::query::{Hydrated, HydrationRequest, Objects, Selection, Tree, TreeRequest, Window};
+use crate::query::{
+    Hydrated, HydrationRequest, Objects, Selection, Tree, TreeLevel, TreeRequest, Window,
+};
 use crate::remote::write::not_isolated;
 use crate::remote::{
     Dialect, IsolationReport, RemoteOptions, RemoteStore, Rows, Solutions, SparqlEndpoint,
@@ -183,6 +185,16 @@ impl AheadStore for HttpStore {
     ) -> Result<Option<Tree>, StoreError> {
         let store = self.store(context).await?;
         store.read_ahead(request, context).await
+    }
+
+    async fn select_ahead(
+        &self,
+        selection: &Selection,
+        levels: &[TreeLevel<'_>],
+        context: &CallContext,
+    ) -> Result<Option<Tree>, StoreError> {
+        let store = self.store(context).await?;
+        store.select_ahead(selection, levels, context).await
     }
 
     fn reads_apart(&self) -> bool {
