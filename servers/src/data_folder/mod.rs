@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub use backups::{BackupError, Backups};
 pub use error::{FolderError, image_code, schemas_code};
 use graph_store::image::{
-    FolderOptions, ImageBuilder, ImageStore, Sync, UnfinishedFolder, check_folder_name,
+    FolderOptions, ImageBuilder, ImageStore, QuadBatch, Sync, UnfinishedFolder, check_folder_name,
 };
 use oxigraph::model::Quad;
 use restore::LEFT_ALONE;
@@ -178,6 +178,10 @@ impl Sink for FolderSink<'_> {
         quads
             .try_for_each(|quad| self.builder.add(quad.as_ref()))
             .map_err(LoadError::Image)
+    }
+
+    fn add_batch(&mut self, batch: QuadBatch) -> Result<(), LoadError> {
+        self.builder.add_batch(&batch).map_err(LoadError::Image)
     }
 
     fn commit(self: Box<Self>) -> Result<u64, LoadError> {

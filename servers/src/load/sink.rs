@@ -1,7 +1,7 @@
 //! Where a load puts the statements that it reads.
 
-use graph_store::image::{ImageBuilder, ImageStore};
-use oxigraph::model::Quad;
+use graph_store::image::{ImageBuilder, ImageStore, QuadBatch};
+use oxigraph::model::{Quad, QuadRef};
 use oxigraph::store::{BulkLoader, Store};
 
 use super::report::LoadError;
@@ -27,6 +27,13 @@ pub trait Sink {
     ///
     /// Fails when the store does, or has no room.
     fn add(&mut self, quads: Vec<Quad>) -> Result<(), LoadError>;
+
+    /// Takes statements that share their terms.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sink::add`].
+    fn add_batch(&mut self, batch: QuadBatch) -> Result<(), LoadError>;
 
     /// Makes all statements visible at once; returns how many of them the store did not have before.
     ///
@@ -67,6 +74,10 @@ impl Sink for ImageSink<'_> {
             .map_err(LoadError::Image)
     }
 
+    fn add_batch(&mut self, batch: QuadBatch) -> Result<(), LoadError> {
+        self.builder.add_batch(&batch).map_err(LoadError::Image)
+    }
+
     fn commit(self: Box<Self>) -> Result<u64, LoadError> {
         let replaced = self.store.replace_data(self.builder);
         replaced.map_err(LoadError::Image)?;
@@ -97,6 +108,11 @@ impl Sink for BulkSink<'_> {
     }
 
     fn add(&mut self, quads: Vec<Quad>) -> Result<(), LoadError> {
+        self.loader.load_quads(quads).map_err(LoadError::Store)
+    }
+
+    fn add_batch(&mut self, batch: QuadBatch) -> Result<(), LoadError> {
+        let quads = batch.iter().map(QuadRef::into_owned);
         self.loader.load_quads(quads).map_err(LoadError::Store)
     }
 

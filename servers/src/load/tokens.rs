@@ -235,9 +235,13 @@ impl Scanner {
         let is_number = matches!(text.first()?, b'0'..=b'9' | b'+' | b'-' | b'.');
         while let Some(byte) = text.get(self.seen) {
             match *byte {
-                b'\\' if text.get(self.seen + 1).is_some() => self.seen += 2,
-                b'\\' if ended => self.seen += 1,
-                b'\\' => return None,
+                b'\\' => match text.get(self.seen + 1) {
+                    // Names end with their line.
+                    Some(b'\n' | b'\r') => self.seen += 1,
+                    Some(_) => self.seen += 2,
+                    None if ended => self.seen += 1,
+                    None => return None,
+                },
                 b'.' => {
                     let rest = text.get(self.seen..)?;
                     let dots = rest.iter().take_while(|b| **b == b'.').count();
@@ -420,6 +424,7 @@ mod tests {
             ["\"x\"", "@en", ".", "<a>", ".", "e:b", "."]
         );
         assert_eq!(tokens("e:a\\.b\\'c#d\n"), ["e:a\\.b\\'c", "#d", "\n"]);
+        assert_eq!(tokens("e:a\\\ne:b"), ["e:a\\", "\n", "e:b"]);
     }
 
     #[test]
