@@ -31,6 +31,9 @@ const BATCH: usize = 4096;
 /// Results of a part of a file that may wait to be stored; bounds the memory between the threads.
 const QUEUE: usize = 4;
 
+/// What the parser says of a line with two statements, before it writes a token as its code does.
+const SECOND_STATEMENT: &str = "Only a single triple or quad can be written in a line";
+
 /// What comes out of a file.
 pub(super) enum Parsed {
     /// Statements to store, and how many of their literals lose their spelling.
@@ -424,11 +427,14 @@ pub(super) fn is_refused(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|cause| cause.is::<Refused>())
 }
 
-/// Drops the position that the parser puts before its message; ours stands before it already.
+/// Drops the position that the parser puts before its message, since ours stands before it already, and the token
+/// that it puts behind one, which may be a stand-in.
 fn message(error: &RdfSyntaxError) -> String {
     let text = error.to_string();
-    match text.split_once(": ") {
-        Some((position, rest)) if position.starts_with("Parser error") => rest.to_owned(),
-        _ => text,
-    }
+    let text = match text.split_once(": ") {
+        Some((position, rest)) if position.starts_with("Parser error") => rest,
+        _ => &text,
+    };
+    let is_second = text.starts_with(SECOND_STATEMENT);
+    if is_second { SECOND_STATEMENT } else { text }.to_owned()
 }
