@@ -42,7 +42,7 @@ pub use files::{DataFiles, data_files};
 pub use format::{DataFormat, UnknownFormat};
 use parse::{Input, Parsed, Part};
 pub use report::{Finding, FindingKind, LoadError, LoadSummary, thousands};
-pub use sink::{LoadTarget, Sink};
+pub use sink::{ImageSink, LoadTarget, Sink};
 use source::{Meter, Refused};
 
 /// Maximum size of a text that is read as a whole: a few bytes of gzip can stand for any number.

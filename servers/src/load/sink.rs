@@ -1,6 +1,6 @@
 //! Where a load puts the statements that it reads.
 
-use graph_store::image::{ImageBuilder, ImageStore, QuadBatch};
+use graph_store::image::{ImageBuilder, ImageError, ImageStore, QuadBatch};
 use oxigraph::model::{Quad, QuadRef};
 use oxigraph::store::{BulkLoader, Store};
 
@@ -43,26 +43,28 @@ pub trait Sink {
     fn commit(self: Box<Self>) -> Result<u64, LoadError>;
 }
 
-impl LoadTarget for ImageStore {
-    fn sink(&self) -> Result<Box<dyn Sink + '_>, LoadError> {
-        let mut builder = ImageBuilder::new();
-        self.add_to(&mut builder).map_err(LoadError::Image)?;
-        Ok(Box::new(ImageSink {
-            before: self.quads(),
-            store: self,
-            builder,
-        }))
+/// Builds an image of what is loaded.
+pub struct ImageSink<F> {
+    builder: ImageBuilder,
+    put: F,
+}
+
+impl<F> ImageSink<F>
+where
+    F: FnOnce(ImageBuilder) -> Result<u64, ImageError>,
+{
+    /// Creates a sink that adds to `builder`.
+    ///
+    /// At the end of the load, `put` builds the image where it belongs, and returns how many statements are new.
+    pub fn new(builder: ImageBuilder, put: F) -> Self {
+        ImageSink { builder, put }
     }
 }
 
-/// Builds the image that takes the place of the one that is read.
-struct ImageSink<'s> {
-    store: &'s ImageStore,
-    builder: ImageBuilder,
-    before: u64,
-}
-
-impl Sink for ImageSink<'_> {
+impl<F> Sink for ImageSink<F>
+where
+    F: FnOnce(ImageBuilder) -> Result<u64, ImageError>,
+{
     fn keeps_lexical_forms(&self) -> bool {
         true
     }
@@ -79,9 +81,19 @@ impl Sink for ImageSink<'_> {
     }
 
     fn commit(self: Box<Self>) -> Result<u64, LoadError> {
-        let replaced = self.store.replace_data(self.builder);
-        replaced.map_err(LoadError::Image)?;
-        Ok(self.store.quads() - self.before)
+        (self.put)(self.builder).map_err(LoadError::Image)
+    }
+}
+
+impl LoadTarget for ImageStore {
+    fn sink(&self) -> Result<Box<dyn Sink + '_>, LoadError> {
+        let mut builder = ImageBuilder::new();
+        self.add_to(&mut builder).map_err(LoadError::Image)?;
+        let before = self.quads();
+        Ok(Box::new(ImageSink::new(builder, move |builder| {
+            self.replace_data(builder)?;
+            Ok(self.quads() - before)
+        })))
     }
 }
 
