@@ -126,6 +126,10 @@ impl<'a> FileParser<'a> {
         })
     }
 
+    pub(super) fn path(&self) -> &Path {
+        self.input.path
+    }
+
     /// Parses a file as one part.
     fn whole(&self, source: impl BufRead, parts: &SyncSender<Part>) -> Result<(), Ended> {
         let (out, part) = part();
@@ -393,7 +397,7 @@ impl<'a> Sender<'a> {
     }
 
     fn path(&self) -> PathBuf {
-        self.file.input.path.to_owned()
+        self.file.path().to_owned()
     }
 
     fn flush(&mut self) -> Result<(), Ended> {
