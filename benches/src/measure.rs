@@ -94,20 +94,26 @@ pub fn cpu_time() -> Duration {
 
 /// Returns the most memory that the process has had, in bytes.
 ///
+/// Without `/proc` it includes what the process had before it ran this program: under `cargo run`, Cargo.
+///
 /// # Panics
 /// When the system does not tell, which none does for the process itself.
 #[must_use]
 pub fn peak_memory() -> u64 {
-    u64::try_from(usage().max_rss()).unwrap_or(0) * 1024
+    let peak = status("VmHWM:");
+    peak.unwrap_or_else(|| u64::try_from(usage().max_rss()).unwrap_or(0) * 1024)
 }
 
 /// Returns the memory that the process has now, in bytes; `None` where there is no `/proc`.
 #[must_use]
 pub fn memory() -> Option<u64> {
+    status("VmRSS:")
+}
+
+/// Returns a number of bytes that the system tells of the process.
+fn status(name: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kilobytes * 1024)
 }

@@ -4,25 +4,21 @@ use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::sync_channel;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use benches::generator::{Config, Format, Generator};
-use benches::measure::peak_memory;
+use benches::measure::{cpu_time, peak_memory};
 use clap::Parser;
 use graph_store::image::{Image, ImageBuilder};
-use oxigraph::io::{RdfFormat, RdfParser};
+use oxigraph::io::RdfFormat;
 use oxigraph::store::Store;
-use oxrdf::Quad;
+use servers::load::{
+    DataFormat, Finding, ImageSink, LoadError, LoadObserver, LoadOptions, LoadTarget, Sink,
+    load_files,
+};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-/// Quads that one thread passes to the other at once.
-const BATCH: usize = 4_096;
-/// Batches that may wait.
-const QUEUE: usize = 8;
 
 /// Times how university data become an image, and what it takes.
 ///
@@ -59,58 +55,65 @@ fn main() -> Result<(), Box<dyn Error>> {
         out.write_all(piece)?;
     }
     let bytes = out.into_inner()?.metadata()?.len();
-    let format = match arguments.format {
-        Format::Nt => RdfFormat::NTriples,
-        _ => RdfFormat::Turtle,
+    let (format, syntax) = match arguments.format {
+        Format::Nt => (DataFormat::NTriples, RdfFormat::NTriples),
+        Format::Ttl => (DataFormat::Turtle, RdfFormat::Turtle),
     };
     let mut out = io::stdout().lock();
     let universities = arguments.universities;
     writeln!(out, "{universities} universities, {} MB\n", bytes >> 20)?;
     writeln!(
         out,
-        "| | s | triples/s | bytes a triple | peak, bytes a triple |"
+        "| | s | cores | triples/s | bytes a triple | peak, bytes a triple |"
     )?;
-    writeln!(out, "|---|---:|---:|---:|---:|")?;
+    writeln!(out, "|---|---:|---:|---:|---:|---:|")?;
     for _ in 0..arguments.rounds {
-        let begun = Instant::now();
-        read(&data, format)?.write(&path)?;
-        let built = begun.elapsed();
-        let peak = peak_memory();
-        let begun = Instant::now();
-        let image = Image::open(&path)?;
-        let opened = begun.elapsed();
-        let triples = image.triples() as f64;
-        let mut row = |name: &str, took: Duration, size: f64, peak: u64| {
-            let seconds = took.as_secs_f64();
-            let (rate, size, peak) = (triples / seconds, size / triples, peak as f64 / triples);
-            writeln!(
-                out,
-                "| {name} | {seconds:.2} | {rate:.0} | {size:.1} | {peak:.1} |"
-            )
-        };
-        let size = image.size() as f64;
-        row("image: data to file", built, size, peak)?;
-        row(
-            "image: file to memory, checked",
-            opened,
-            size,
-            peak_memory(),
-        )?;
+        let built = Cost::of(|| build(&data, format, &path))?.1;
+        let (image, opened) = Cost::of(|| Image::open(&path))?;
+        let (triples, size) = (image.triples() as f64, image.size() as f64);
+        built.row(&mut out, "image: data to file", triples, size)?;
+        opened.row(&mut out, "image: file to memory, checked", triples, size)?;
         drop(image);
         if !arguments.alone {
-            let begun = Instant::now();
-            load(&data, format)?;
-            row(
-                "Oxigraph: data to memory",
-                begun.elapsed(),
-                0.0,
-                peak_memory(),
-            )?;
+            let loaded = Cost::of(|| load(&data, syntax))?.1;
+            loaded.row(&mut out, "Oxigraph: data to memory", triples, 0.0)?;
         }
     }
     std::fs::remove_file(&path)?;
     std::fs::remove_file(&data)?;
     Ok(())
+}
+
+/// What a piece of work takes.
+struct Cost {
+    took: Duration,
+    cpu: Duration,
+    /// Peak of the process until then, in bytes.
+    peak: u64,
+}
+
+impl Cost {
+    fn of<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<(T, Cost), E> {
+        let (begun, cpu) = (Instant::now(), cpu_time());
+        let made = work()?;
+        let cost = Cost {
+            took: begun.elapsed(),
+            cpu: cpu_time() - cpu,
+            peak: peak_memory(),
+        };
+        Ok((made, cost))
+    }
+
+    fn row(&self, out: &mut impl Write, name: &str, triples: f64, size: f64) -> io::Result<()> {
+        let seconds = self.took.as_secs_f64();
+        let cores = self.cpu.as_secs_f64() / seconds;
+        let rate = triples / seconds;
+        let (size, peak) = (size / triples, self.peak as f64 / triples);
+        writeln!(
+            out,
+            "| {name} | {seconds:.2} | {cores:.2} | {rate:.0} | {size:.1} | {peak:.1} |"
+        )
+    }
 }
 
 fn load(data: &Path, format: RdfFormat) -> Result<Store, Box<dyn Error>> {
@@ -121,32 +124,35 @@ fn load(data: &Path, format: RdfFormat) -> Result<Store, Box<dyn Error>> {
     Ok(store)
 }
 
-/// Parses on one thread and collects on another.
-fn read(data: &Path, format: RdfFormat) -> Result<ImageBuilder, Box<dyn Error>> {
-    let file = BufReader::with_capacity(1 << 20, File::open(data)?);
-    let (sender, receiver) = sync_channel::<Vec<Quad>>(QUEUE);
-    thread::scope(|scope| {
-        let parsing = scope.spawn(move || {
-            let mut batch = Vec::with_capacity(BATCH);
-            for quad in RdfParser::from_format(format).for_reader(file) {
-                batch.push(quad.map_err(|error| error.to_string())?);
-                if batch.len() == BATCH {
-                    let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
-                    if sender.send(full).is_err() {
-                        return Ok(());
-                    }
-                }
-            }
-            // Nobody receives any more where the other thread has failed.
-            let _ = sender.send(batch);
-            Ok::<(), String>(())
-        });
-        let mut builder = ImageBuilder::new();
-        for quad in receiver.into_iter().flatten() {
-            builder.add(quad.as_ref())?;
-        }
-        let parsed = parsing.join().map_err(|_| "the parser panicked")?;
-        parsed?;
-        Ok(builder)
-    })
+/// Makes an image of data as `soml load` does.
+fn build(data: &Path, format: DataFormat, path: &Path) -> Result<(), LoadError> {
+    let options = LoadOptions {
+        format: Some(format),
+        strict: true,
+        ..LoadOptions::default()
+    };
+    let files = [data.to_owned()];
+    load_files(&ImageFile(path), &files, &options, &mut NoObserver).map(drop)
+}
+
+/// The file of an image that is built.
+struct ImageFile<'p>(&'p Path);
+
+impl LoadTarget for ImageFile<'_> {
+    fn sink(&self) -> Result<Box<dyn Sink + '_>, LoadError> {
+        Ok(Box::new(ImageSink::new(ImageBuilder::new(), |builder| {
+            builder.write(self.0)?;
+            // The image has their number.
+            Ok(0)
+        })))
+    }
+}
+
+/// Findings are fatal, and the time is taken here.
+struct NoObserver;
+
+impl LoadObserver for NoObserver {
+    fn finding(&mut self, _: &Finding) {}
+
+    fn progress(&mut self, _: u64, _: u64) {}
 }

@@ -3,20 +3,22 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
 
 use foldhash::HashMap;
-use oxrdf::{GraphNameRef, NamedOrBlankNodeRef, QuadRef, TermRef};
+use oxrdf::QuadRef;
 
+use super::batch::QuadBatch;
 use super::bytes::BytesWriter;
 use super::columns::{BACKWARD, BITMAP, FORWARD, LIST, Sections, VARIOUS};
 use super::dictionary::{Dictionary, Order};
 use super::error::ImageError;
 use super::format::{Kind, SectionWriter};
 use super::graphs::DEFAULT;
-use super::intern::Interner;
+use super::intern::{Interner, Numbers};
 use super::keys::{self, Encoded};
 use super::pieces::Pieces;
-use super::{Image, io_of_memory};
+use super::{Image, ahead, io_of_memory};
 use crate::private_files;
 
 /// Quads that become an image.
@@ -56,23 +58,35 @@ impl ImageBuilder {
     /// # Errors
     /// When there are more than 15 * 2^28 different terms, or one of them has 4 GiB.
     pub fn add(&mut self, quad: QuadRef<'_>) -> Result<(), ImageError> {
-        let subject = match quad.subject {
-            NamedOrBlankNodeRef::NamedNode(node) => TermRef::from(node),
-            NamedOrBlankNodeRef::BlankNode(node) => TermRef::from(node),
-        };
-        let graph = match quad.graph_name {
-            GraphNameRef::DefaultGraph => DEFAULT,
-            GraphNameRef::NamedNode(graph) => self.terms.intern(graph.into())?,
-            GraphNameRef::BlankNode(graph) => self.terms.intern(graph.into())?,
-        };
-        let property = self.terms.intern(quad.predicate.into())?;
-        let numbers = [
-            self.terms.intern(subject)?,
-            self.terms.intern(quad.object)?,
-            graph,
-        ];
-        self.quads.entry(property).or_default().push(numbers);
+        let numbers = self.terms.intern_quad(quad)?;
+        self.push(numbers);
         Ok(())
+    }
+
+    /// Adds the quads of a batch.
+    ///
+    /// # Errors
+    /// Those of [`ImageBuilder::add`]. Some of the quads may have been added then.
+    pub fn add_batch(&mut self, batch: &QuadBatch) -> Result<(), ImageError> {
+        let places = self.terms.intern_all(&batch.terms)?;
+        let place = |term: u32| places[term as usize];
+        for numbers in &batch.quads {
+            self.push(Numbers {
+                subject: place(numbers.subject),
+                property: place(numbers.property),
+                object: place(numbers.object),
+                graph: match numbers.graph {
+                    DEFAULT => DEFAULT,
+                    graph => place(graph),
+                },
+            });
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, numbers: Numbers) {
+        let quads = self.quads.entry(numbers.property).or_default();
+        quads.push([numbers.subject, numbers.object, numbers.graph]);
     }
 
     /// Builds the image in memory.
@@ -113,8 +127,7 @@ impl ImageBuilder {
         let order = Order::of(&self.terms);
         let failed = |error| ImageError::io(path)(error);
         let groups = self.groups(&order);
-        let dictionary = Dictionary::of(&self.terms, &order, &groups).map_err(failed)?;
-        drop(groups);
+        let dictionary = Dictionary::of(&self.terms, &order, groups).map_err(failed)?;
         let mut out = SectionWriter::new(out, dictionary.texts()).map_err(failed)?;
         dictionary.write(&mut out).map_err(failed)?;
         drop(dictionary);
@@ -134,20 +147,33 @@ impl ImageBuilder {
         let mut properties: Vec<(u32, Pieces<Numbered>)> = self.quads.into_iter().collect();
         properties.sort_unstable_by_key(|(property, _)| place(*property));
         let (mut triples, mut count) = (0, 0);
-        let mut sorted = Vec::with_capacity(most);
-        for (property, quads) in properties {
-            sorted.clear();
+        let (used, rooms) = channel();
+        let sorted = properties.into_iter().map(move |(property, quads)| {
+            let mut sorted: Vec<Numbered> = rooms
+                .try_recv()
+                .unwrap_or_else(|_| Vec::with_capacity(most));
             quads.move_to(&mut sorted);
             for quad in &mut sorted {
                 *quad = quad.map(place);
             }
             sorted.sort_unstable();
             sorted.dedup();
-            count += sorted.len() as u64;
-            let written = columns.property(place(property), &mut sorted);
-            written.map_err(failed)?;
-            triples += sorted.len() as u64;
-        }
+            (place(property), sorted)
+        });
+        let written = ahead(
+            most * size_of::<Numbered>(),
+            sorted,
+            |(property, mut sorted)| {
+                count += sorted.len() as u64;
+                columns.property(property, &mut sorted)?;
+                triples += sorted.len() as u64;
+                sorted.clear();
+                // The other thread may have sorted all that there is.
+                let _ = used.send(sorted);
+                Ok(())
+            },
+        );
+        written.map_err(failed)?;
         let ColumnWriter { sets, records, .. } = columns;
         let counts = [
             u64::from(order.iris),

@@ -139,7 +139,12 @@ pub(super) struct Dictionary<'t> {
 impl<'t> Dictionary<'t> {
     /// Works out what each term becomes. Texts lie in the order of `groups`, a number for each term, and then in that of the
     /// terms.
-    pub(super) fn of(interner: &'t Interner, order: &'t Order, groups: &[u32]) -> io::Result<Self> {
+    pub(super) fn of(
+        interner: &'t Interner,
+        order: &'t Order,
+        groups: Vec<u32>,
+    ) -> io::Result<Self> {
+        let texts = grouped(order, groups);
         let mut prefixes = Prefixes::default();
         let mut numbers: HashMap<u32, u32> = HashMap::new();
         let mut datatypes = Vec::new();
@@ -172,8 +177,6 @@ impl<'t> Dictionary<'t> {
             };
             entries.push(unplaced.packed());
         }
-        let mut texts: Vec<u32> = (0..).take(order.terms.len()).collect();
-        texts.sort_by_key(|place| groups[order.terms[*place as usize] as usize]);
         let mut length = 0;
         for place in &texts {
             let packed = &mut entries[*place as usize];
@@ -230,6 +233,20 @@ impl<'t> Dictionary<'t> {
         out.numbers(Kind::Classes, 0, &self.order.classes)?;
         out.numbers(Kind::Equal, 0, &self.order.equal)
     }
+}
+
+/// Returns the places of terms, those of each group together, in their order.
+fn grouped(order: &Order, groups: Vec<u32>) -> Vec<u32> {
+    let mut places: Vec<(u32, u32)> = order
+        .terms
+        .iter()
+        .zip(0..)
+        .map(|(term, place)| (groups[*term as usize], place))
+        .collect();
+    // This is when a builder takes most memory.
+    drop(groups);
+    places.sort_unstable();
+    places.into_iter().map(|(_, place)| place).collect()
 }
 
 /// Returns the head of a literal with a tag or a datatype.

@@ -6,9 +6,10 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use indexmap::IndexSet;
 use oxrdf::vocab::xsd;
-use oxrdf::{LiteralRef, NamedNodeRef, TermRef};
+use oxrdf::{GraphNameRef, LiteralRef, NamedNodeRef, NamedOrBlankNodeRef, QuadRef, TermRef};
 
 use super::error::ImageError;
+use super::graphs::DEFAULT;
 use super::pieces::Pieces;
 
 /// Terms of one image: numbers are 32 bits, of which the last sixteenth is left for terms that only a
@@ -30,6 +31,15 @@ pub(super) enum Form {
     Tagged(u32),
     /// A literal with a datatype, by the number of its IRI.
     Typed(u32),
+}
+
+/// The numbers of the terms of a quad; that of the default graph is [`DEFAULT`].
+#[derive(Clone, Copy)]
+pub(super) struct Numbers {
+    pub(super) subject: u32,
+    pub(super) property: u32,
+    pub(super) object: u32,
+    pub(super) graph: u32,
 }
 
 /// Distinct terms.
@@ -94,8 +104,42 @@ impl Texts {
 }
 
 impl Interner {
+    /// Returns the numbers of the terms of a quad.
+    pub(super) fn intern_quad(&mut self, quad: QuadRef<'_>) -> Result<Numbers, ImageError> {
+        let subject = match quad.subject {
+            NamedOrBlankNodeRef::NamedNode(node) => TermRef::from(node),
+            NamedOrBlankNodeRef::BlankNode(node) => TermRef::from(node),
+        };
+        let graph = match quad.graph_name {
+            GraphNameRef::DefaultGraph => DEFAULT,
+            GraphNameRef::NamedNode(graph) => self.intern(graph.into())?,
+            GraphNameRef::BlankNode(graph) => self.intern(graph.into())?,
+        };
+        Ok(Numbers {
+            graph,
+            property: self.intern(quad.predicate.into())?,
+            subject: self.intern(subject)?,
+            object: self.intern(quad.object)?,
+        })
+    }
+
+    /// Returns the numbers that the terms of another interner have in this one.
+    pub(super) fn intern_all(&mut self, others: &Interner) -> Result<Vec<u32>, ImageError> {
+        let mut numbers: Vec<u32> = Vec::with_capacity(others.len() as usize);
+        for term in 0..others.len() {
+            let form = match others.form_of(term) {
+                Form::Tagged(tag) => self.tagged(&others.tags[tag as usize])?,
+                // A datatype is numbered before its literals.
+                Form::Typed(datatype) => Form::Typed(numbers[datatype as usize]),
+                form => form,
+            };
+            numbers.push(self.place(form, others.text(term))?);
+        }
+        Ok(numbers)
+    }
+
     /// Returns the number of a term.
-    pub(super) fn intern(&mut self, term: TermRef<'_>) -> Result<u32, ImageError> {
+    fn intern(&mut self, term: TermRef<'_>) -> Result<u32, ImageError> {
         match term {
             TermRef::NamedNode(node) => self.place(Form::Iri, node.as_str()),
             TermRef::BlankNode(node) => self.place(Form::Blank, node.as_str()),
@@ -116,15 +160,19 @@ impl Interner {
 
     fn form(&mut self, literal: LiteralRef<'_>) -> Result<Form, ImageError> {
         if let Some(tag) = literal.language() {
-            let known = self.tags.get_index_of(tag);
-            let tag = known.unwrap_or_else(|| self.tags.insert_full(tag.to_owned()).0);
-            let tag = u32::try_from(tag).map_err(|_| too_many("language tags"))?;
-            return Ok(Form::Tagged(tag));
+            return self.tagged(tag);
         }
         match literal.datatype() {
             xsd::STRING => Ok(Form::Plain),
             datatype => Ok(Form::Typed(self.place(Form::Iri, datatype.as_str())?)),
         }
+    }
+
+    fn tagged(&mut self, tag: &str) -> Result<Form, ImageError> {
+        let known = self.tags.get_index_of(tag);
+        let tag = known.unwrap_or_else(|| self.tags.insert_full(tag.to_owned()).0);
+        let tag = u32::try_from(tag).map_err(|_| too_many("language tags"))?;
+        Ok(Form::Tagged(tag))
     }
 
     fn place(&mut self, form: Form, text: &str) -> Result<u32, ImageError> {

@@ -30,6 +30,7 @@
 //! ```
 
 mod backup;
+mod batch;
 mod build;
 mod bytes;
 mod columns;
@@ -68,9 +69,11 @@ mod walk;
 mod writer;
 
 use std::path::Path;
+use std::sync::mpsc::sync_channel;
 use std::{io, panic, thread};
 
 pub use backup::{UnfinishedFolder, remove_unfinished, unfinished};
+pub use batch::QuadBatch;
 pub use build::ImageBuilder;
 use bytes::{Bytes, BytesWriter};
 use columns::Property;
@@ -254,6 +257,24 @@ fn both<A: Send, B>(
             one.unwrap_or_else(|panic| panic::resume_unwind(panic)),
             other,
         )
+    })
+}
+
+/// Takes all items of an iterator, which works at the next one on another thread where that is worth it for the bytes of
+/// the largest.
+fn ahead<T: Send>(
+    bytes: usize,
+    mut items: impl Iterator<Item = T> + Send,
+    take: impl FnMut(T) -> io::Result<()>,
+) -> io::Result<()> {
+    if bytes < WORTH_A_THREAD {
+        return items.try_for_each(take);
+    }
+    thread::scope(|scope| {
+        let (sender, taken) = sync_channel(0);
+        // Nobody takes any more where taking has failed.
+        scope.spawn(move || items.try_for_each(|item| sender.send(item)));
+        taken.into_iter().try_for_each(take)
     })
 }
 

@@ -18,12 +18,11 @@ pub use error::{FolderError, image_code, schemas_code};
 use graph_store::image::{
     FolderOptions, ImageBuilder, ImageStore, Sync, UnfinishedFolder, check_folder_name,
 };
-use oxigraph::model::Quad;
 use restore::LEFT_ALONE;
 pub use restore::restore;
 
 use crate::config::{StoreSettings, SyncWhen};
-use crate::load::{LoadError, LoadTarget, Sink};
+use crate::load::{ImageSink, LoadError, LoadTarget, Sink};
 use crate::schema_store::FolderSchemaStore;
 
 /// The folder of the schemas.
@@ -156,33 +155,9 @@ impl<'a> NewFolder<'a> {
 
 impl LoadTarget for NewFolder<'_> {
     fn sink(&self) -> Result<Box<dyn Sink + '_>, LoadError> {
-        Ok(Box::new(FolderSink {
-            folder: self,
-            builder: ImageBuilder::new(),
-        }))
-    }
-}
-
-struct FolderSink<'a> {
-    folder: &'a NewFolder<'a>,
-    builder: ImageBuilder,
-}
-
-impl Sink for FolderSink<'_> {
-    fn keeps_lexical_forms(&self) -> bool {
-        true
-    }
-
-    fn add(&mut self, quads: Vec<Quad>) -> Result<(), LoadError> {
-        let mut quads = quads.iter();
-        quads
-            .try_for_each(|quad| self.builder.add(quad.as_ref()))
-            .map_err(LoadError::Image)
-    }
-
-    fn commit(self: Box<Self>) -> Result<u64, LoadError> {
-        let NewFolder { folder, options } = self.folder;
-        let store = ImageStore::create(folder, self.builder, options);
-        Ok(store.map_err(LoadError::Image)?.quads())
+        Ok(Box::new(ImageSink::new(ImageBuilder::new(), |builder| {
+            let store = ImageStore::create(self.folder, builder, &self.options)?;
+            Ok(store.quads())
+        })))
     }
 }

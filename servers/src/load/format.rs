@@ -60,6 +60,11 @@ impl DataFormat {
         matches!(self, DataFormat::Turtle | DataFormat::TriG)
     }
 
+    /// Returns whether each line is read on its own.
+    pub(super) fn has_lines(self) -> bool {
+        matches!(self, DataFormat::NTriples | DataFormat::NQuads)
+    }
+
     /// Tells whether statements stand in blocks of graphs.
     pub(super) fn has_blocks(self) -> bool {
         self == DataFormat::TriG

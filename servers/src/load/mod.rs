@@ -1,10 +1,11 @@
 //! Loading RDF files into a store: an image, or Oxigraph.
 //!
-//! Files are streamed: one thread parses while another collects what the store is built from. A load is
-//! all or nothing.
+//! Files are streamed: a thread reads and parses while another collects what the store is built from; lines
+//! of N-Triples and N-Quads are parsed by several. A load is all or nothing.
 //! The treatment of malformed data is described in `docs/loading.md`.
 
 mod base;
+mod blocks;
 mod check;
 pub mod code;
 mod contexts;
@@ -34,17 +35,15 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Instant;
 
+use blocks::BlockOptions;
 use contexts::Contexts;
 pub use contexts::{ContextFile, NoContextFile};
 pub use files::{DataFiles, data_files};
 pub use format::{DataFormat, UnknownFormat};
-use parse::{Input, Parsed};
+use parse::{Input, Parsed, Part};
 pub use report::{Finding, FindingKind, LoadError, LoadSummary, thousands};
-pub use sink::{LoadTarget, Sink};
+pub use sink::{ImageSink, LoadTarget, Sink};
 use source::{Meter, Refused};
-
-/// Batches that may wait for the store; bounds the memory between the two threads.
-const QUEUE: usize = 4;
 
 /// Maximum size of a text that is read as a whole: a few bytes of gzip can stand for any number.
 const TEXT_BYTES: u64 = 256 << 20;
@@ -201,16 +200,17 @@ impl<'a> Load<'a> {
         input: &Input<'_>,
         open: impl FnOnce(&Path) -> io::Result<Box<dyn BufRead>> + Send,
     ) -> Result<(), LoadError> {
-        let (sender, receiver) = sync_channel(QUEUE);
+        let blocks = BlockOptions::for_machine();
+        let (sender, parts) = sync_channel(blocks.parts());
         let before = self.summary.statements;
         let skipped_before = self.summary.statements_skipped;
         let looks_for_lost = !self.sink.keeps_lexical_forms();
         thread::scope(|scope| {
             let reading = scope.spawn(move || {
                 let source = open(input.path).map_err(|e| unopened(input.path, e))?;
-                parse::parse(input, source, looks_for_lost, &sender)
+                parse::parse(input, source, looks_for_lost, blocks, &sender)
             });
-            let stored = self.store(receiver);
+            let stored = self.store(parts);
             let read = reading.join().unwrap_or_else(|_| {
                 Err(LoadError::Parser {
                     path: input.path.to_owned(),
@@ -239,33 +239,48 @@ impl<'a> Load<'a> {
         Ok(())
     }
 
-    fn store(&mut self, receiver: Receiver<Parsed>) -> Result<(), LoadError> {
-        for parsed in receiver {
-            if self.meter.stop.load(Ordering::Relaxed) {
-                return Err(LoadError::Stopped);
+    /// Takes all parts of a file. The receiver is gone at the first error, which ends reading.
+    fn store(&mut self, parts: Receiver<Part>) -> Result<(), LoadError> {
+        let mut parsed = parts.into_iter().flatten();
+        parsed.try_for_each(|parsed| self.take(parsed))
+    }
+
+    fn take(&mut self, parsed: Parsed) -> Result<(), LoadError> {
+        if self.meter.stop.load(Ordering::Relaxed) {
+            return Err(LoadError::Stopped);
+        }
+        match parsed {
+            Parsed::Quads(quads, spellings_lost) => {
+                let count = quads.len();
+                self.sink.add(quads)?;
+                self.added(count, spellings_lost);
             }
-            match parsed {
-                Parsed::Quads(quads, spellings_lost) => {
-                    self.summary.spellings_lost += spellings_lost;
-                    self.summary.statements += quads.len() as u64;
-                    self.sink.add(quads)?;
-                    let bytes = self.meter.bytes.load(Ordering::Relaxed);
-                    self.observer.progress(bytes, self.summary.statements);
-                }
-                Parsed::Finding(finding) if self.strict => return Err(LoadError::Strict(finding)),
-                Parsed::Finding(finding) => {
-                    match finding.kind {
-                        FindingKind::LanguageTagKept => self.summary.language_tags_kept += 1,
-                        FindingKind::StatementSkipped => self.summary.statements_skipped += 1,
-                        FindingKind::NoStatements => {}
-                    }
-                    self.observer.finding(&finding);
-                }
-                Parsed::Unread(bytes) => self.summary.bytes_not_read += bytes,
-                Parsed::Prefixes(prefixes) => self.summary.add_prefixes(prefixes),
+            Parsed::Batch(batch, spellings_lost) => {
+                let count = batch.len();
+                self.sink.add_batch(batch)?;
+                self.added(count, spellings_lost);
             }
+            Parsed::Finding(finding) if self.strict => return Err(LoadError::Strict(finding)),
+            Parsed::Finding(finding) => {
+                match finding.kind {
+                    FindingKind::LanguageTagKept => self.summary.language_tags_kept += 1,
+                    FindingKind::StatementSkipped => self.summary.statements_skipped += 1,
+                    FindingKind::NoStatements => {}
+                }
+                self.observer.finding(&finding);
+            }
+            Parsed::Unread(bytes) => self.summary.bytes_not_read += bytes,
+            Parsed::Prefixes(prefixes) => self.summary.add_prefixes(prefixes),
+            Parsed::Failed(error) => return Err(error),
         }
         Ok(())
+    }
+
+    fn added(&mut self, statements: usize, spellings_lost: u64) {
+        self.summary.spellings_lost += spellings_lost;
+        self.summary.statements += statements as u64;
+        let bytes = self.meter.bytes.load(Ordering::Relaxed);
+        self.observer.progress(bytes, self.summary.statements);
     }
 
     fn finish(self) -> Result<LoadSummary, LoadError> {

@@ -226,7 +226,7 @@ pub enum LoadError {
     /// The image could not be built, or not be put in its place.
     #[error("failed to build the image of the data")]
     Image(#[source] ImageError),
-    /// The reading thread ended early.
+    /// A thread that reads or parses ended early.
     #[error("failed to read {path}: the parser stopped unexpectedly")]
     Parser {
         /// The file.

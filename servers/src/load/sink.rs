@@ -1,7 +1,7 @@
 //! Where a load puts the statements that it reads.
 
-use graph_store::image::{ImageBuilder, ImageStore};
-use oxigraph::model::Quad;
+use graph_store::image::{ImageBuilder, ImageError, ImageStore, QuadBatch};
+use oxigraph::model::{Quad, QuadRef};
 use oxigraph::store::{BulkLoader, Store};
 
 use super::report::LoadError;
@@ -28,6 +28,13 @@ pub trait Sink {
     /// Fails when the store does, or has no room.
     fn add(&mut self, quads: Vec<Quad>) -> Result<(), LoadError>;
 
+    /// Takes statements that share their terms.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sink::add`].
+    fn add_batch(&mut self, batch: QuadBatch) -> Result<(), LoadError>;
+
     /// Makes all statements visible at once; returns how many of them the store did not have before.
     ///
     /// # Errors
@@ -36,26 +43,28 @@ pub trait Sink {
     fn commit(self: Box<Self>) -> Result<u64, LoadError>;
 }
 
-impl LoadTarget for ImageStore {
-    fn sink(&self) -> Result<Box<dyn Sink + '_>, LoadError> {
-        let mut builder = ImageBuilder::new();
-        self.add_to(&mut builder).map_err(LoadError::Image)?;
-        Ok(Box::new(ImageSink {
-            before: self.quads(),
-            store: self,
-            builder,
-        }))
+/// Builds an image of what is loaded.
+pub struct ImageSink<F> {
+    builder: ImageBuilder,
+    put: F,
+}
+
+impl<F> ImageSink<F>
+where
+    F: FnOnce(ImageBuilder) -> Result<u64, ImageError>,
+{
+    /// Creates a sink that adds to `builder`.
+    ///
+    /// At the end of the load, `put` builds the image where it belongs, and returns how many statements are new.
+    pub fn new(builder: ImageBuilder, put: F) -> Self {
+        ImageSink { builder, put }
     }
 }
 
-/// Builds the image that takes the place of the one that is read.
-struct ImageSink<'s> {
-    store: &'s ImageStore,
-    builder: ImageBuilder,
-    before: u64,
-}
-
-impl Sink for ImageSink<'_> {
+impl<F> Sink for ImageSink<F>
+where
+    F: FnOnce(ImageBuilder) -> Result<u64, ImageError>,
+{
     fn keeps_lexical_forms(&self) -> bool {
         true
     }
@@ -67,10 +76,24 @@ impl Sink for ImageSink<'_> {
             .map_err(LoadError::Image)
     }
 
+    fn add_batch(&mut self, batch: QuadBatch) -> Result<(), LoadError> {
+        self.builder.add_batch(&batch).map_err(LoadError::Image)
+    }
+
     fn commit(self: Box<Self>) -> Result<u64, LoadError> {
-        let replaced = self.store.replace_data(self.builder);
-        replaced.map_err(LoadError::Image)?;
-        Ok(self.store.quads() - self.before)
+        (self.put)(self.builder).map_err(LoadError::Image)
+    }
+}
+
+impl LoadTarget for ImageStore {
+    fn sink(&self) -> Result<Box<dyn Sink + '_>, LoadError> {
+        let mut builder = ImageBuilder::new();
+        self.add_to(&mut builder).map_err(LoadError::Image)?;
+        let before = self.quads();
+        Ok(Box::new(ImageSink::new(builder, move |builder| {
+            self.replace_data(builder)?;
+            Ok(self.quads() - before)
+        })))
     }
 }
 
@@ -97,6 +120,11 @@ impl Sink for BulkSink<'_> {
     }
 
     fn add(&mut self, quads: Vec<Quad>) -> Result<(), LoadError> {
+        self.loader.load_quads(quads).map_err(LoadError::Store)
+    }
+
+    fn add_batch(&mut self, batch: QuadBatch) -> Result<(), LoadError> {
+        let quads = batch.iter().map(QuadRef::into_owned);
         self.loader.load_quads(quads).map_err(LoadError::Store)
     }
 

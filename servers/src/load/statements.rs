@@ -243,7 +243,8 @@ impl<R: BufRead> Statements<R> {
         if self.statement.is_over {
             self.end_statement();
         }
-        let begins_line = self.at_line_start;
+        // Without dots that end statements, each line is one.
+        let begins_line = self.at_line_start && self.terse;
         let mut tokens = 0;
         let mut line = self.line;
         loop {

@@ -4,7 +4,7 @@
 //! malformed. Split here first, each token reaches them whole, or not at all. What tokens mean is
 //! theirs to say.
 
-use std::str;
+use std::{mem, str};
 
 /// What stands between tokens in Turtle and TriG.
 const PUNCTUATION: &[u8] = b".,;[](){}^";
@@ -14,6 +14,14 @@ pub(super) const NO_PUNCTUATION: &str = "unexpected character; in a name it is w
 
 const RDF_12: &str =
     "triple terms, reified triples and annotations are of RDF 1.2, which is not read";
+
+/// What a backslash may stand before in a name.
+const NAME_ESCAPES: &[u8] = b"_~.-!$&'()*+,;=/?#@%";
+
+const NO_ESCAPE: &str = "malformed escape sequence";
+
+const NO_NAME_ESCAPE: &str = "malformed escape sequence in a name: `\\` is followed by one of \
+                              `_~.-!$&'()*+,;=/?#@%`, and `%` by two hexadecimal digits";
 
 const NO_NUMBER: &str = "malformed number; a date or another value is written in quotes";
 
@@ -89,7 +97,7 @@ impl Scanner {
             Mode::Word | Mode::Start => self.word(text, ended),
             Mode::Tag => self.tag(text, ended),
         }?;
-        self.mode = Mode::Start;
+        let mode = mem::replace(&mut self.mode, Mode::Start);
         self.seen = 0;
         let part = match self.fault.take() {
             Some(fault) if part == Part::Text => Part::Malformed(fault),
@@ -98,6 +106,13 @@ impl Scanner {
             }
             _ if part == Part::Text && !is_utf8(text.get(..length)?) => {
                 Part::Malformed("invalid UTF-8")
+            }
+            _ if mode == Mode::Word && !self.has_valid_escapes(text.get(..length)?) => {
+                Part::Malformed(if self.terse {
+                    NO_NAME_ESCAPE
+                } else {
+                    NO_ESCAPE
+                })
             }
             _ => part,
         };
@@ -220,7 +235,7 @@ impl Scanner {
                     .get(self.seen + 1)
                     .is_some_and(|b| !b"\r\n".contains(b)) =>
             {
-                self.fault = Some("malformed escape sequence");
+                self.fault = Some(NO_ESCAPE);
                 self.seen += 2;
             }
             Escape::Malformed => self.seen += 1,
@@ -235,9 +250,13 @@ impl Scanner {
         let is_number = matches!(text.first()?, b'0'..=b'9' | b'+' | b'-' | b'.');
         while let Some(byte) = text.get(self.seen) {
             match *byte {
-                b'\\' if text.get(self.seen + 1).is_some() => self.seen += 2,
-                b'\\' if ended => self.seen += 1,
-                b'\\' => return None,
+                b'\\' => match text.get(self.seen + 1) {
+                    // Names end with their line.
+                    Some(b'\n' | b'\r') => self.seen += 1,
+                    Some(_) => self.seen += 2,
+                    None if ended => self.seen += 1,
+                    None => return None,
+                },
                 b'.' => {
                     let rest = text.get(self.seen..)?;
                     let dots = rest.iter().take_while(|b| **b == b'.').count();
@@ -257,6 +276,29 @@ impl Scanner {
             }
         }
         ended.then_some((text.len(), Part::Text))
+    }
+
+    /// Returns whether a word has escape sequences only where and as the
+    /// [local part](https://www.w3.org/TR/turtle/#grammar-production-PN_LOCAL) of a name may have them. Those of
+    /// the parser have as many bytes where they are malformed.
+    fn has_valid_escapes(&self, word: &[u8]) -> bool {
+        let Some(first) = memchr::memchr2(b'\\', b'%', word) else {
+            return true;
+        };
+        let (prefix, mut rest) = word.split_at(first);
+        let is_local = prefix.contains(&b':') && !prefix.starts_with(b"_:");
+        while let Some(at) = memchr::memchr2(b'\\', b'%', rest) {
+            rest = match &rest[at..] {
+                [b'\\', byte, rest @ ..] if NAME_ESCAPES.contains(byte) => rest,
+                [b'%', high, low, rest @ ..]
+                    if [high, low].iter().all(|b| b.is_ascii_hexdigit()) =>
+                {
+                    rest
+                }
+                _ => return false,
+            };
+        }
+        self.terse && is_local
     }
 
     fn tag(&mut self, text: &[u8], ended: bool) -> Option<(usize, Part)> {
@@ -420,6 +462,7 @@ mod tests {
             ["\"x\"", "@en", ".", "<a>", ".", "e:b", "."]
         );
         assert_eq!(tokens("e:a\\.b\\'c#d\n"), ["e:a\\.b\\'c", "#d", "\n"]);
+        assert_eq!(tokens("e:a\\\ne:b"), ["malformed e:a\\", "\n", "e:b"]);
     }
 
     #[test]
@@ -449,6 +492,20 @@ mod tests {
         let found = parts(b"\"a\xffb\" e:\xff .", true, 3);
         let malformed = Part::Malformed("invalid UTF-8");
         assert_eq!((found[0].1, found[2].1), (malformed, malformed));
+    }
+
+    #[test]
+    fn a_word_has_escapes_only_where_the_parser_reads_them_as_such() {
+        for name in ["e:a\\'b", "e:%4a", "e:\\%a", "e:a%20\\(b", ":\\#"] {
+            assert_eq!(tokens(name), [name]);
+        }
+        for other in [
+            "e:a\\\"b", "e:%", "e:%4", "e:%4g", "e\\'b:c", "\\'b", "_:a\\'b", "a%20",
+        ] {
+            assert_eq!(tokens(other), [format!("malformed {other}")]);
+        }
+        let found = parts(b"e:a%20", false, 99);
+        assert_eq!(found[0].1, Part::Malformed(NO_ESCAPE));
     }
 
     #[test]

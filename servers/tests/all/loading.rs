@@ -14,7 +14,7 @@ use servers::load::{
 use tempfile::TempDir;
 
 #[derive(Default)]
-struct Watch {
+pub(crate) struct Watch {
     findings: Vec<Finding>,
 }
 
@@ -26,14 +26,14 @@ impl LoadObserver for Watch {
     fn progress(&mut self, _bytes: u64, _statements: u64) {}
 }
 
-struct Loaded {
-    store: Store,
-    summary: LoadSummary,
-    findings: Vec<Finding>,
+pub(crate) struct Loaded {
+    pub(crate) store: Store,
+    pub(crate) summary: LoadSummary,
+    pub(crate) findings: Vec<Finding>,
 }
 
 /// Loads files into Oxigraph, and makes sure that an image finds and has the same.
-fn load(files: &[PathBuf], options: &LoadOptions) -> Result<Loaded, LoadError> {
+pub(crate) fn load(files: &[PathBuf], options: &LoadOptions) -> Result<Loaded, LoadError> {
     let store = Store::new().unwrap();
     let mut watch = Watch::default();
     let loaded = load_files(&store, files, options, &mut watch);
@@ -66,7 +66,7 @@ fn load(files: &[PathBuf], options: &LoadOptions) -> Result<Loaded, LoadError> {
     })
 }
 
-fn empty_image() -> ImageStore {
+pub(crate) fn empty_image() -> ImageStore {
     ImageStore::new(ImageBuilder::new().build().unwrap())
 }
 

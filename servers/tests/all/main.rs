@@ -31,6 +31,7 @@ mod kept_bindings;
 mod kills;
 mod late_commits;
 mod loading;
+mod loading_in_blocks;
 mod log_in;
 mod log_lines;
 mod malformed_data;

@@ -100,6 +100,25 @@ fn a_byte_that_is_no_utf_8_costs_its_statement_and_no_other() {
 }
 
 #[test]
+fn a_malformed_escape_in_a_name_costs_its_statement_and_no_other() {
+    for name in ["a.nt", "a.nq"] {
+        for malformed in ["_:a \\<", "_:a e:%", "_:a e:b\\", "\\\"", "_:a\\'"] {
+            let text = format!(
+                "<http://e/a> <http://e/p> \"1\" .\n{malformed}\n<http://e/b> <http://e/p> \"2\" .\n"
+            );
+            let loaded = loaded(name, &text);
+            assert_eq!(loaded.objects, ["\"1\"", "\"2\""], "{name}: {malformed}");
+            assert_eq!(loaded.skipped, [2], "{name}: {malformed}");
+        }
+    }
+    let text = "@prefix e: <http://e/> .\ne:a e:p \"1\" .\ne:a e:p e:b\\<c .\ne:a e:p \\'x .\n\
+                e:a e:p e\\'x:y .\ne:a e:p _:b\\'x .\ne:a e:p e:%\ne:a e:p \"2\" .\n";
+    let loaded = self::loaded("a.ttl", text);
+    assert_eq!(loaded.objects, ["\"1\""]);
+    assert_eq!(loaded.skipped, [3, 4, 5, 6, 7]);
+}
+
+#[test]
 fn a_literal_that_is_never_closed_ends_with_its_line() {
     for name in ["a.nt", "a.ttl"] {
         let text = "<http://e/a> <http://e/p> \"1\" .\n<http://e/b> <http://e/p> \"abc .\n\

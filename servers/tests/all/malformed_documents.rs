@@ -239,7 +239,7 @@ fn an_illegal_escape_in_a_name_is_an_error_on_its_line() {
     assert_eq!(loaded.statements.len(), 1, "{:?}", loaded.statements);
     assert!(loaded.statements[0].starts_with("<http://e/c~d>"));
     assert!(
-        loaded.skipped[0].1.contains("escaped"),
+        loaded.skipped[0].1.contains("escape sequence in a name"),
         "{:?}",
         loaded.skipped
     );

@@ -1,5 +1,6 @@
 //! Stores in folders whose disk is slow, full or broken, and whose files were changed; and texts that are searched together.
 
+mod batches;
 mod commits;
 mod damage;
 mod data;
