@@ -56,6 +56,10 @@ fn page_key(key: &OrderKey, accept_language: &[String]) -> Option<PageKey> {
             }
             PageBy::Values(step.step.clone(), kind)
         }
+        ([step], SortBy::Iri) if step.of.is_none() && step.displayed.is_none() => {
+            let kind = KeyKind::Objects(step.tests.clone());
+            PageBy::Values(step.step.clone(), kind)
+        }
         _ => return None,
     };
     Some(PageKey {
@@ -195,15 +199,26 @@ impl<'o> Columns<'o> {
     fn position(&self, id: &NamedNode, values: &[&[Term]]) -> Position {
         let accepted = &self.context.accept_language;
         let keys = self.order.iter().enumerate();
-        let keys = keys.map(|(at, key)| match self.places.get(&at) {
-            Some(&place) => shown(&key.ways[0].by, values[place], accepted),
-            None => SortValue::Text(id.as_str().to_owned()),
+        let keys = keys.map(|(at, key)| match (self.places.get(&at), &key.ways[0].by) {
+            (None, _) => SortValue::Text(id.as_str().to_owned()),
+            (Some(&place), SortBy::Iri) => first_iri(values[place]),
+            (Some(&place), by) => shown(by, values[place], accepted),
         });
         Position {
             keys: keys.collect(),
             id: id.clone().into(),
         }
     }
+}
+
+/// Returns what an order by the ids of objects compares: the smallest one.
+fn first_iri(values: &[Term]) -> SortValue {
+    let iris = values.iter().filter_map(|value| match value {
+        Term::NamedNode(node) => Some(node.as_str()),
+        _ => None,
+    });
+    iris.min()
+        .map_or(SortValue::Missing, |iri| SortValue::Text(iri.to_owned()))
 }
 
 /// Returns whether all servers agree on what is before a row and what is behind it.
@@ -214,6 +229,7 @@ fn is_sure((id, keys): &PageRow<'_>) -> bool {
 fn is_sure_term(term: &Term) -> bool {
     match term {
         Term::Literal(literal) => is_sure_text(literal.value()),
+        Term::NamedNode(node) => is_sure_text(node.as_str()),
         _ => true,
     }
 }

@@ -9,10 +9,10 @@ use oxrdf::{Literal, NamedNode, Variable};
 use soml_core::datatype::Scalar;
 use spargebra::algebra::{Expression, Function, GraphPattern, OrderExpression};
 
-use super::expression::{and, call, if_else, is_one_of, or, text};
+use super::expression::{and, call, if_else, is_iri, is_one_of, or, text};
 use super::rows::{conditioned, distinct, extend};
-use super::triple;
-use crate::query::{NodeCondition, Step};
+use super::{Parts, bgp, one_of, triple, union_of};
+use crate::query::{NodeCondition, Step, TypeTest};
 
 /// A key by which a server orders objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +52,8 @@ pub(crate) enum KeyKind {
     Date,
     /// Dates with times without a time zone, or in UTC.
     DateTime,
+    /// IRIs of objects that pass some tests. Other values are passed over, here as by the service.
+    Objects(Vec<TypeTest>),
 }
 
 /// The rows of a page: the first ones of all combinations of an object and its keys.
@@ -137,7 +139,21 @@ impl KeyKind {
                 is_of(&[xsd::DATE_TIME.into_owned()]),
                 matches(&format!("^{DAY}T{TIME}Z?$")),
             ),
+            KeyKind::Objects(_) => Literal::from(true).into(),
         }
+    }
+
+    /// Returns where a step leads from a node to the values of a variable that count.
+    pub(super) fn values(&self, node: &Variable, step: &Step, value: &Variable) -> GraphPattern {
+        let mut parts = Parts::default();
+        parts.patterns.push(triple(node, step, value));
+        if let KeyKind::Objects(tests) = self {
+            parts.filters.push(is_iri(value));
+            parts
+                .patterns
+                .extend(tests.iter().map(|test| instance(value, test)));
+        }
+        parts.into_pattern()
     }
 
     /// Returns what is compared instead of the value, the same term for equal values; `None` for the value itself.
@@ -151,7 +167,7 @@ impl KeyKind {
             call(Function::Replace, [stored, text(end), text("")])
         };
         match self {
-            KeyKind::Text => None,
+            KeyKind::Text | KeyKind::Objects(_) => None,
             KeyKind::Integer { .. } => Some(plus(Literal::from(0))),
             KeyKind::Decimal => Some(plus(Literal::new_typed_literal("0.0", xsd::DECIMAL))),
             KeyKind::Double => Some(plus(Literal::new_typed_literal("0.0E0", xsd::DOUBLE))),
@@ -202,10 +218,10 @@ impl OrderedPage {
     /// Returns the rows, with their objects in the variable `node`.
     pub(crate) fn pattern(&self, node: &Variable) -> GraphPattern {
         let mut pattern = conditioned(&self.condition, node);
-        for (position, step, _) in self.steps() {
+        for (position, step, kind) in self.steps() {
             pattern = GraphPattern::LeftJoin {
                 left: Box::new(pattern),
-                right: Box::new(triple(node, step, &Self::key(position))),
+                right: Box::new(kind.values(node, step, &Self::key(position))),
                 expression: None,
             };
         }
@@ -247,7 +263,9 @@ impl OrderedPage {
         order.extend(self.keys.iter().enumerate().map(|(position, key)| {
             let subject = match &key.by {
                 PageBy::Iri => name(),
-                PageBy::Values(_, KeyKind::Text) => Self::key(position).into(),
+                PageBy::Values(_, KeyKind::Text | KeyKind::Objects(_)) => {
+                    Self::key(position).into()
+                }
                 PageBy::Values(..) => compared(position).into(),
             };
             match key.descending {
@@ -258,6 +276,15 @@ impl OrderedPage {
         order.push(OrderExpression::Asc(name()));
         order
     }
+}
+
+/// Returns a pattern of the instances of some types, without a variable of its own.
+fn instance(node: &Variable, test: &TypeTest) -> GraphPattern {
+    let alternatives = test.alternatives.iter();
+    let each = alternatives
+        .flat_map(|(property, types)| types.iter().map(move |ty| (property, ty.clone())));
+    let branches = each.map(|(property, ty)| bgp(node, property, ty.into()));
+    union_of(branches.collect()).unwrap_or_else(|| one_of(node, &[]))
 }
 
 /// Returns the variable of what is compared instead of a key.

@@ -82,7 +82,7 @@ impl Found {
         };
         let steps = page.steps().filter(|_| page.reads_values());
         steps
-            .map(|(position, step, _)| triple(node, step, &OrderedPage::value(position)))
+            .map(|(position, step, kind)| kind.values(node, step, &OrderedPage::value(position)))
             .collect()
     }
 

@@ -165,6 +165,19 @@ const CASES: &[Case] = &[
     ),
 ];
 
+/// What things refer to: of some nothing counts, of some the smallest one is shown.
+const PARTS: &[&str] = &[
+    ":c, :b",
+    ":a",
+    "'a'",
+    ":d",
+    ":b",
+    "",
+    "[]",
+    ":c",
+    ":a, :d, 1",
+];
+
 /// Returns things with the values of a case; each also has a name that two of them share.
 fn quads(case: &Case) -> Vec<Quad> {
     let mut text = String::from(
@@ -178,7 +191,16 @@ fn quads(case: &Case) -> Vec<Quad> {
         if !values.is_empty() {
             writeln!(text, ":t{id} v:key {values} .").expect("writing to a string");
         }
+        // Several, of which the smallest is shown, may take more rows than there are on a page.
+        let parts = match (case.cut, number) {
+            (Cut::Perhaps, 0) => ":c, :b",
+            _ => PARTS[number % PARTS.len()],
+        };
+        if !parts.is_empty() {
+            writeln!(text, ":t{id} v:part {parts} .").expect("writing to a string");
+        }
     }
+    text.push_str(":a a v:Part . :b a v:Part, v:Piece . :c a v:Piece . :d a v:Thing2 .\n");
     // In a graph, too: a triple counts once.
     let name = (total - 1) / 2;
     writeln!(text, ":g {{ :t1 a v:Thing ; v:name 'n{name}' }}").expect("writing to a string");
@@ -197,6 +219,15 @@ fn by(property: &str, scalar: Scalar, descending: bool) -> OrderKey {
     OrderKey::new(vec![OrderStep::new(step)], by, descending)
 }
 
+/// Orders by the ids of parts.
+fn by_part(types: &[&str], descending: bool) -> OrderKey {
+    let types = types.iter();
+    let types = types.map(|ty| NamedNode::new_unchecked(format!("http://v/{ty}")));
+    let mut step = OrderStep::new(Step::forward(NamedNode::new_unchecked("http://v/part")));
+    step.tests = vec![TypeTest::new(rdf::TYPE.into_owned(), types.collect())];
+    OrderKey::new(vec![step], SortBy::Iri, descending)
+}
+
 fn orders(scalar: Scalar) -> Vec<Vec<OrderKey>> {
     let key = |descending| by("key", scalar, descending);
     let name = |descending| by("name", Scalar::String, descending);
@@ -208,6 +239,9 @@ fn orders(scalar: Scalar) -> Vec<Vec<OrderKey>> {
         vec![key(false), name(true)],
         vec![key(true), id(true)],
         vec![id(true), key(false)],
+        vec![by_part(&["Part", "Piece"], false), key(false)],
+        vec![by_part(&["Part"], true), key(false)],
+        vec![key(true), by_part(&["Part", "Piece"], true)],
     ]
 }
 
