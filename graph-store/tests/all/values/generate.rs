@@ -364,6 +364,10 @@ impl Maker<'_> {
                 domain,
                 Domain::Typed(Scalar::String) | Domain::Cast(Scalar::String)
             );
+        let is_boolean = matches!(
+            domain,
+            Domain::Typed(Scalar::Boolean) | Domain::Cast(Scalar::Boolean)
+        );
         let comparisons = [
             Comparison::Equal,
             Comparison::NotEqual,
@@ -388,8 +392,8 @@ impl Maker<'_> {
                 Operator::Matches(regex, self.random.chance(25))
             }
             _ => {
-                // IRIs have no order.
-                let comparison = match is_iri {
+                // The API offers no order of IRIs and Booleans.
+                let comparison = match is_iri || is_boolean {
                     true => self.random.choose(&comparisons[..2]),
                     false => self.random.choose(&comparisons),
                 };

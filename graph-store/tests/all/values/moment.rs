@@ -12,6 +12,9 @@ const DAY: i128 = 86_400 * SECOND;
 /// The widest offset of a time zone, within which a moment without one is uncertain.
 const WIDEST: i128 = 14 * 3_600 * SECOND;
 
+/// Dates are supported up to 18 digits of seconds before the point of a 128-bit decimal number.
+const LAST: i128 = 170_141_183_460_469_231_731 * SECOND;
+
 /// A date or time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
@@ -27,13 +30,13 @@ impl Moment {
         let instant = match scalar {
             Scalar::DateTime => {
                 let (date, time) = local.split_once('T')?;
-                day(date, 3)? * DAY + time_of(time)?
+                start_of(date, 3)? + time_of(time)?
             }
             // Times are compared on one day, and the end of it is its beginning.
             Scalar::Time => time_of(local)? % DAY,
-            Scalar::Date => day(local, 3)? * DAY,
-            Scalar::YearMonth => day(local, 2)? * DAY,
-            Scalar::Year => day(local, 1)? * DAY,
+            Scalar::Date => start_of(local, 3)?,
+            Scalar::YearMonth => start_of(local, 2)?,
+            Scalar::Year => start_of(local, 1)?,
             _ => return None,
         };
         Some(Moment {
@@ -81,6 +84,12 @@ fn number(digits: &str) -> Option<i128> {
     plain.then(|| digits.parse().ok())?
 }
 
+/// Returns the picoseconds of the start of a day, if they are those of a date that is supported.
+fn start_of(text: &str, parts: usize) -> Option<i128> {
+    let start = day(text, parts)?.checked_mul(DAY)?;
+    (start.abs() < LAST).then_some(start)
+}
+
 /// Returns the number of the day of `YYYY[-MM[-DD]]`, of which exactly `parts` are written.
 fn day(text: &str, parts: usize) -> Option<i128> {
     let (sign, unsigned) = match text.strip_prefix('-') {
@@ -103,7 +112,7 @@ fn day(text: &str, parts: usize) -> Option<i128> {
     let before: i128 = (1..month).map(|month| length(year, month)).sum();
     let years = year - 1;
     let leaps = years.div_euclid(4) - years.div_euclid(100) + years.div_euclid(400);
-    Some(years * 365 + leaps + before + day - 1)
+    years.checked_mul(365)?.checked_add(leaps + before + day - 1)
 }
 
 /// Returns the number of days of a month.
