@@ -12,9 +12,9 @@ use soml_core::datatype::Scalar;
 use super::terms::MOMENTS;
 
 /// Cases from which on each domain, each operator and each form of conditions must occur.
-const ENOUGH: usize = 2_000;
+const ENOUGH: usize = 1_000;
 /// Cases from which on each operator must occur on each domain.
-const ENOUGH_FOR_PAIRS: usize = 20_000;
+const ENOUGH_FOR_PAIRS: usize = 10_000;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
@@ -112,12 +112,13 @@ fn pairs() -> Vec<(Domain, &'static str)> {
         Domain::Cast(Scalar::Integer),
         Domain::Cast(Scalar::Decimal),
         Domain::Cast(Scalar::Double),
-        Domain::Typed(Scalar::Boolean),
         Domain::Typed(Scalar::DateTime),
         Domain::Typed(Scalar::Date),
     ] {
         all.extend(operators(domain, &[&ORDERS, &LISTS]));
     }
+    let boolean = Domain::Typed(Scalar::Boolean);
+    all.extend(operators(boolean, &[&ORDERS[..2], &LISTS]));
     for scalar in MOMENTS {
         all.extend(operators(Domain::Typed(scalar), &[&ORDERS[..2]]));
         all.extend(operators(Domain::Cast(scalar), &[&ORDERS[1..2]]));

@@ -6,7 +6,7 @@ use oxrdf::vocab::rdf;
 use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
 use soml_core::datatype::Scalar;
 
-use super::Extent;
+use super::extent::Extent;
 use super::random::Random;
 use super::terms::{self, Kind};
 
@@ -90,11 +90,10 @@ pub(super) fn world(random: &mut Random, extent: Extent) -> World {
 }
 
 fn node(random: &mut Random, number: usize, extent: Extent) -> NamedNode {
-    let iri = match (random.below(12), extent) {
-        (0, _) => format!("http://e/\u{e9}{number}"),
-        // Servers sort these otherwise, as docs/stores.md says.
-        (1, Extent::Embedded) => format!("http://e/\u{1f600}{number}"),
-        (2, _) => format!("urn:x:{number}"),
+    let iri = match random.below(12) {
+        0 => format!("http://e/\u{e9}{number}"),
+        1 if extent.orders_by_code_point() => format!("http://e/\u{1f600}{number}"),
+        2 => format!("urn:x:{number}"),
         _ => format!("http://e/{number}"),
     };
     NamedNode::new_unchecked(iri)

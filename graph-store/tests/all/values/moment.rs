@@ -112,7 +112,9 @@ fn day(text: &str, parts: usize) -> Option<i128> {
     let before: i128 = (1..month).map(|month| length(year, month)).sum();
     let years = year - 1;
     let leaps = years.div_euclid(4) - years.div_euclid(100) + years.div_euclid(400);
-    years.checked_mul(365)?.checked_add(leaps + before + day - 1)
+    years
+        .checked_mul(365)?
+        .checked_add(leaps + before + day - 1)
 }
 
 /// Returns the number of days of a month.

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use graph_store::GraphStore;
 use graph_store::image::{FolderOptions, ImageBuilder, ImageStore};
 use graph_store::pattern::{PatternSource, PatternStore, Quads};
-use oxrdf::{GraphNameRef, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, TermRef};
+use oxrdf::vocab::xsd;
+use oxrdf::{
+    GraphNameRef, Literal, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, TermRef,
+};
 
 use crate::back_end::{self, BackEnd, written};
 
@@ -45,7 +48,8 @@ impl Subject {
     /// Returns a store with these quads, and the quads as it holds them: Oxigraph normalizes numbers.
     pub(super) fn load(&self, quads: &[Quad]) -> (Arc<dyn GraphStore>, Vec<Quad>) {
         if let Some(back_end) = &self.back_end {
-            back_end.load(quads);
+            let kept = quads.iter().filter(|quad| self.can_keep(quad));
+            back_end.load(&kept.cloned().collect::<Vec<_>>());
             return (back_end.graph_store(), back_end.quads());
         }
         let store: Arc<dyn GraphStore> = match self.kind {
@@ -60,6 +64,21 @@ impl Subject {
             Kind::Pattern | Kind::BackEnd(_) => Arc::new(PatternStore::new(Listed::new(quads))),
         };
         (store, quads.to_vec())
+    }
+
+    /// Returns whether a store can remove a quad again.
+    ///
+    /// Oxigraph takes the ill-formed number `-NaN` for a number that is listed as `NaN` and is another term than
+    /// that, as `docs/stores.md` says.
+    fn can_keep(&self, quad: &Quad) -> bool {
+        let is_server = matches!(
+            self.kind,
+            Kind::BackEnd(back_end::Kind::Rdf4j { .. } | back_end::Kind::Fuseki)
+        );
+        let of_sign = |literal: &Literal| {
+            literal.value() == "-NaN" && [xsd::FLOAT, xsd::DOUBLE].contains(&literal.datatype())
+        };
+        is_server || !matches!(&quad.object, Term::Literal(literal) if of_sign(literal))
     }
 }
 

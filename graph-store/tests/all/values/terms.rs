@@ -1,10 +1,11 @@
 //! Awkward values: numbers, dates and strings in many lexical forms, good and bad.
 
+use graph_store::value::integer_in_bounds;
 use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{BlankNode, Literal, NamedNode, Term};
 use soml_core::datatype::Scalar;
 
-use super::Extent;
+use super::extent::Extent;
 use super::random::Random;
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
@@ -29,13 +30,14 @@ const INTEGERS: &[&str] = &[
     "16777217",
     "2147483648",
     "9007199254740991",
-];
-const LONG_INTEGERS: &[&str] = &[
     "9007199254740992",
     "9007199254740993",
     "9223372036854775807",
-    "9223372036854775808",
     "-9223372036854775808",
+];
+/// Integers beyond 64 bits.
+const LONG_INTEGERS: &[&str] = &[
+    "9223372036854775808",
     "-9223372036854775809",
     "18446744073709551616",
     "0018446744073709551616",
@@ -63,11 +65,10 @@ const LONG_DECIMALS: &[&str] = &[
 ];
 const BINARY: &[&str] = &[
     "1", "1e0", "1.0E0", "+1.0e+00", "10e-1", "-0.0", "0", "0.5", "5E-1", "1.5", "-1e0", "NaN",
-    "INF", "-INF", "+INF", "7.", ".5e1", "128", "1.28E2", "300",
+    "INF", "-INF", "0.1", "1.1", "7.", ".5e1", "128", "1.28E2", "300",
 ];
+const BINARY_OF_1_1: &[&str] = &["+INF"];
 const LONG_BINARY: &[&str] = &[
-    "0.1",
-    "1.1",
     "1e30",
     "1E+30",
     "9007199254740992",
@@ -177,8 +178,9 @@ const DATES: &[&str] = &[
     "0999-06-15",
     "0001-01-01",
 ];
-/// Years that not every server knows.
-const LONG_DATES: &[&str] = &["0000-02-29", "-0001-12-31", "12345-01-01", "-12345-12-31"];
+const LONG_DATES: &[&str] = &["-0001-06-15", "12345-01-01", "-12345-12-31"];
+/// Dates with times in the year 0, which XML Schema has since 1.1.
+const DATES_OF_1_1: &[&str] = &["-0001-12-31", "0000-02-29"];
 const NO_DATES: &[&str] = &[
     "2021-02-29",
     "012345-01-01",
@@ -201,7 +203,8 @@ const TIMES: &[&str] = &[
     "23:59:59.999",
     "14:00:00",
 ];
-const LONG_TIMES: &[&str] = &["24:00:00", "24:00:00.0", "12:30:00.123456789012"];
+const LONG_TIMES: &[&str] = &["24:00:00", "24:00:00.0", "12:30:00.123456789"];
+const PICOSECONDS: &[&str] = &["12:30:00.123456789012"];
 const NO_TIMES: &[&str] = &[
     "24:00:01",
     "12:60:00",
@@ -292,7 +295,7 @@ fn mostly<'t>(random: &mut Random, most: &[&'t str], other: &[&'t str], percent:
 /// Puts white space around a text now and then, where the store takes it for no part of a value.
 fn spaced(random: &mut Random, text: &str, extent: Extent) -> String {
     match random.below(30) {
-        _ if extent == Extent::Server => text.to_owned(),
+        _ if !extent.collapses_space() => text.to_owned(),
         0 => format!(" {text}"),
         1 => format!("{text}\n"),
         2 => format!("\t{text} "),
@@ -302,10 +305,16 @@ fn spaced(random: &mut Random, text: &str, extent: Extent) -> String {
 
 /// Returns a number, in some cases one that is none.
 pub(super) fn number(random: &mut Random, extent: Extent) -> Literal {
-    let long = if extent == Extent::Embedded { 30 } else { 0 };
+    let long = if extent.is_exact() { 30 } else { 0 };
     if random.chance(6) {
         let datatype = random.choose(&["integer", "decimal", "double", "float", "int"]);
         return typed(random.choose(NO_NUMBERS), datatype);
+    }
+    if extent.knows_schema_1_1() && random.chance(3) {
+        return typed(
+            random.choose(BINARY_OF_1_1),
+            random.choose(&["double", "float"]),
+        );
     }
     let (text, datatype) = match random.below(8) {
         0 | 1 => (mostly(random, INTEGERS, LONG_INTEGERS, long), "integer"),
@@ -318,7 +327,21 @@ pub(super) fn number(random: &mut Random, extent: Extent) -> Literal {
         6 => (mostly(random, BINARY, LONG_BINARY, long), "double"),
         _ => (mostly(random, BINARY, LONG_BINARY, long), "float"),
     };
+    let fits = extent.ignores_ranges() || is_in_range(text, datatype);
+    let datatype = if fits { datatype } else { "integer" };
     typed(&spaced(random, text, extent), datatype)
+}
+
+/// Returns whether a number is none of a derived datatype, or in its range.
+fn is_in_range(text: &str, datatype: &str) -> bool {
+    let iri = format!("{XSD}{datatype}");
+    let scalar = Scalar::ALL
+        .iter()
+        .find(|scalar| scalar.datatype_iri() == iri);
+    scalar.is_none_or(|scalar| match (scalar.integer_bounds(), text.parse()) {
+        (Some(_), Ok(value)) => integer_in_bounds(*scalar, value),
+        _ => true,
+    })
 }
 
 /// Returns a string, with a language tag in two of five cases.
@@ -337,10 +360,15 @@ pub(super) fn boolean(random: &mut Random, extent: Extent) -> Literal {
 
 /// Returns a date or time, in some cases one that is none.
 pub(super) fn moment(random: &mut Random, scalar: Scalar, extent: Extent) -> Literal {
-    let (long_dates, long_times) = match extent {
-        Extent::Embedded => (LONG_DATES, LONG_TIMES),
-        Extent::Server => (&[][..], &[][..]),
+    let with = |common: &[&'static str], rare: &[_], is_known| {
+        if is_known {
+            [common, rare].concat()
+        } else {
+            common.to_vec()
+        }
     };
+    let long_dates = with(LONG_DATES, DATES_OF_1_1, extent.knows_schema_1_1());
+    let long_times = with(LONG_TIMES, PICOSECONDS, extent.knows_picoseconds());
     let bad = random.chance(10);
     let (date, time, zone) = match (bad, random.below(3)) {
         (true, 0) => (random.choose(NO_DATES), random.choose(TIMES), ""),
@@ -351,8 +379,8 @@ pub(super) fn moment(random: &mut Random, scalar: Scalar, extent: Extent) -> Lit
             random.choose(NO_ZONES),
         ),
         _ => (
-            mostly(random, DATES, long_dates, 20),
-            mostly(random, TIMES, long_times, 15),
+            mostly(random, DATES, &long_dates, 20),
+            mostly(random, TIMES, &long_times, 15),
             random.choose(ZONES),
         ),
     };
@@ -382,7 +410,7 @@ fn odd(random: &mut Random, extent: Extent) -> Term {
         5 => typed("P1D", "duration"),
         6 => typed("--12", "gMonth"),
         // A literal that no syntax can write.
-        7 if extent == Extent::Embedded => Literal::new_typed_literal(text, rdf::LANG_STRING),
+        7 if extent.holds_any_literal() => Literal::new_typed_literal(text, rdf::LANG_STRING),
         7 => typed("0a", "hexBinary"),
         8 => Literal::new_simple_literal(random.choose(INTEGERS)),
         9 => Literal::new_simple_literal(random.choose(IRIS)),
