@@ -31,13 +31,16 @@ pub(super) enum Value {
     Moment(Moment),
 }
 
+/// What terms are as values of one domain; `None` for those outside of it.
+type Values = HashMap<Term, Rc<Option<Value>>>;
+
 /// The triples of a dataset, and the nodes among them.
 pub(super) struct Reference {
     forward: HashMap<(Term, NamedNode), Vec<Term>>,
     inverse: HashMap<(Term, NamedNode), Vec<Term>>,
     /// The IRIs that are subjects.
     subjects: BTreeSet<String>,
-    read: RefCell<HashMap<Domain, HashMap<Term, Rc<Option<Value>>>>>,
+    read: RefCell<HashMap<Domain, Values>>,
 }
 
 impl Reference {
