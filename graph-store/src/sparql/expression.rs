@@ -6,6 +6,7 @@ use soml_core::datatype::Scalar;
 use spargebra::algebra::{Expression, Function, GraphPattern};
 
 use super::moment::{compare_moment, is_moment, is_temporal};
+use super::number::{self, canonical, compare_literal, is_well_formed_number};
 use super::{Builder, balanced, bgp, triple};
 use crate::query::{
     Comparison, Constant, Domain, NodeCondition, Operator, Quantifier, Regex, TagRange,
@@ -80,7 +81,7 @@ pub(super) fn not(expression: Expression) -> Expression {
     }
 }
 
-fn equal(left: Expression, right: Expression) -> Expression {
+pub(super) fn equal(left: Expression, right: Expression) -> Expression {
     Expression::Equal(Box::new(left), Box::new(right))
 }
 
@@ -275,29 +276,16 @@ fn value_test(builder: &Builder, subject: Expression, test: &ValueTest) -> Expre
     let subject = match test.domain {
         // The comparison uses the lexical form itself.
         Domain::Cast(scalar) if builder.portable && is_temporal(scalar) => trimmed(subject),
+        // Strings are compared by their lexical forms, which every literal has.
+        Domain::Cast(Scalar::String) => subject,
         Domain::Cast(scalar) => cast(builder, subject, scalar),
         _ => subject,
     };
-    let guard = match test.domain {
-        Domain::Cast(scalar) if builder.portable && is_temporal(scalar) => {
-            is_moment(scalar, &subject)
-        }
-        Domain::Number if builder.portable => and(
-            guard(&subject, Domain::Number),
-            is_well_formed_number(&subject),
-        ),
-        domain => guard(&subject, domain),
-    };
-    let guard = match &test.operator {
-        // A few servers sort NaN after every other number.
-        Operator::Compare(comparison, _) if builder.portable && is_order(*comparison) => {
-            let name = call(Function::Str, [subject.clone()]);
-            and(guard, not(equal(name, text("NaN"))))
-        }
-        _ => guard,
-    };
+    let guard = membership(builder, &subject, test);
     let compared = match test.domain {
-        Domain::Text | Domain::Lexical => call(Function::Str, [subject.clone()]),
+        Domain::Text | Domain::Lexical | Domain::Cast(Scalar::String) => {
+            call(Function::Str, [subject.clone()])
+        }
         _ => subject.clone(),
     };
     let operation = match &test.operator {
@@ -313,6 +301,38 @@ fn value_test(builder: &Builder, subject: Expression, test: &ValueTest) -> Expre
         }
     };
     and(guard, operation)
+}
+
+/// Tests whether a term belongs to the domain of a test, as far as its comparison does not find out.
+fn membership(builder: &Builder, subject: &Expression, test: &ValueTest) -> Expression {
+    let guard = guard(subject, test.domain);
+    if !builder.portable {
+        return guard;
+    }
+    // A comparison with an ill-formed value is an error, which a negation makes true.
+    let is_negated = matches!(
+        test.operator,
+        Operator::Compare(Comparison::NotEqual, _) | Operator::NotIn(_)
+    );
+    let guard = match test.domain {
+        Domain::Number => and(guard, is_well_formed_number(subject)),
+        Domain::Cast(scalar) if is_temporal(scalar) => is_moment(scalar, subject),
+        Domain::Typed(scalar) if is_negated && is_temporal(scalar) => {
+            and(guard, is_moment(scalar, subject))
+        }
+        Domain::Typed(Scalar::Boolean) if is_negated => {
+            and(guard, is_well_formed(subject, "(true|false|0|1)"))
+        }
+        _ => guard,
+    };
+    match test.operator {
+        // A few servers sort NaN after every other number.
+        Operator::Compare(comparison, _) if is_order(comparison) => {
+            let name = call(Function::Str, [subject.clone()]);
+            and(guard, not(equal(name, text("NaN"))))
+        }
+        _ => guard,
+    }
 }
 
 /// Tests whether a string matches. Servers find a fixed string faster than what a regular expression describes.
@@ -346,13 +366,16 @@ fn cast(builder: &Builder, subject: Expression, scalar: Scalar) -> Expression {
         let none = to(xsd::INTEGER.into_owned(), text("none"));
         return if_else(is_iri, absolute, none);
     }
+    // Servers cast other forms too: Oxigraph also those of numbers in Rust.
+    let written = |form: &str| {
+        let is_written = is_well_formed(&stored, form);
+        if_else(is_written, stored.clone(), text("none"))
+    };
     let from_text = if scalar.is_integer() {
         // RDF4J casts only what fits into 32 bits to `xsd:integer`.
-        let whole = call(Function::Regex, [stored.clone(), text("^[+-]?[0-9]+$")]);
-        let digits = if_else(whole, stored, text("none"));
-        to(xsd::DECIMAL.into_owned(), digits)
+        to(xsd::DECIMAL.into_owned(), written(number::INTEGER))
     } else if scalar.is_float() {
-        to(xsd::DOUBLE.into_owned(), stored)
+        to(xsd::DOUBLE.into_owned(), written(number::FLOAT))
     } else {
         to(NamedNode::new_unchecked(scalar.datatype_iri()), stored)
     };
@@ -372,26 +395,11 @@ fn is_order(comparison: Comparison) -> bool {
     !matches!(comparison, Comparison::Equal | Comparison::NotEqual)
 }
 
-/// Tests whether a number is in the lexical space of its datatype; RDF4J accepts any string.
-fn is_well_formed_number(subject: &Expression) -> Expression {
-    let matches = |pattern: &str| {
-        let stored = call(Function::Str, [subject.clone()]);
-        call(Function::Regex, [stored, text(pattern)])
-    };
-    let datatype = || call(Function::Datatype, [subject.clone()]);
-    let floats = [xsd::DOUBLE.into_owned(), xsd::FLOAT.into_owned()];
-    let float = r"^[ \t\n\r]*([+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?INF|NaN)[ \t\n\r]*$";
-    let decimal = r"^[ \t\n\r]*[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)[ \t\n\r]*$";
-    let integer = r"^[ \t\n\r]*[+-]?[0-9]+[ \t\n\r]*$";
-    if_else(
-        is_one_of(datatype(), &floats),
-        matches(float),
-        if_else(
-            equal(datatype(), xsd::DECIMAL.into_owned().into()),
-            matches(decimal),
-            matches(integer),
-        ),
-    )
+/// Tests whether a lexical form matches a regular expression, but for the white space around it.
+pub(super) fn is_well_formed(subject: &Expression, pattern: &str) -> Expression {
+    let stored = call(Function::Str, [subject.clone()]);
+    let pattern = format!(r"^[ \t\n\r]*{pattern}[ \t\n\r]*$");
+    call(Function::Regex, [stored, text(&pattern)])
 }
 
 /// Returns the trimmed lexical form of a term; not every store trims when casting.
@@ -433,9 +441,9 @@ fn equals_some(
         match constant {
             Constant::Iri(iri) => listed.push(iri.clone().into()),
             Constant::Literal(literal)
-                if is_single(literal) && !moments.is_some_and(is_temporal) =>
+                if number::is_listed(literal) && !moments.is_some_and(is_temporal) =>
             {
-                listed.push(literal.clone().into());
+                listed.push(canonical(literal).into_owned().into());
             }
             Constant::Literal(_) => {
                 others.push(compare(
@@ -472,45 +480,7 @@ fn compare(
             is_listed(builder, subject.clone(), vec![iri.clone().into()])
         }
         Constant::Iri(iri) => operation(subject.clone(), comparison, iri.clone().into()),
-        Constant::Literal(literal) if is_single(literal) => {
-            operation(subject.clone(), comparison, literal.clone().into())
-        }
-        // A stored `xsd:float` is displayed as the shortest decimal that identifies it. Compared
-        // directly, either it or the constant would be rounded first.
-        Constant::Literal(literal) => {
-            let shown = call(Function::Str, [subject.clone()]);
-            let shown = call(Function::Custom(xsd::DOUBLE.into_owned()), [shown]);
-            let is_float = equal(
-                call(Function::Datatype, [subject.clone()]),
-                xsd::FLOAT.into_owned().into(),
-            );
-            Expression::If(
-                Box::new(is_float),
-                Box::new(operation(shown, comparison, literal.clone().into())),
-                Box::new(operation(
-                    subject.clone(),
-                    comparison,
-                    literal.clone().into(),
-                )),
-            )
-        }
-    }
-}
-
-/// Returns whether a literal is not a number, or one that an `xsd:float` represents exactly.
-fn is_single(literal: &Literal) -> bool {
-    let datatype = literal.datatype();
-    let text = literal.value();
-    if datatype == xsd::INTEGER {
-        let single = text.parse::<f32>().map(|single| single.to_string());
-        return single.is_ok_and(|single| single.parse::<i128>() == text.parse());
-    }
-    if datatype != xsd::DOUBLE && datatype != xsd::DECIMAL {
-        return true;
-    }
-    match (text.parse::<f64>(), text.parse::<f32>()) {
-        (Ok(double), Ok(single)) => f64::from(single) == double || double.is_nan(),
-        _ => true,
+        Constant::Literal(literal) => compare_literal(subject, comparison, literal),
     }
 }
 

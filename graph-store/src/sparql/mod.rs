@@ -6,6 +6,7 @@
 
 mod expression;
 mod moment;
+mod number;
 mod page;
 mod rows;
 mod tree;

@@ -6,6 +6,8 @@
 //! without one may be in any time zone between +14:00 and -14:00, and is less only if it is less in
 //! all of them.
 
+use std::borrow::Cow;
+
 use oxrdf::Literal;
 use oxrdf::vocab::xsd;
 use soml_core::datatype::Scalar;
@@ -13,6 +15,7 @@ use spargebra::algebra::{Expression, Function};
 
 use super::expression::{and, boolean, call, if_else, operation, text};
 use crate::query::Comparison;
+use crate::value::collapsed;
 
 /// A time zone at the end of a lexical form.
 const ZONE: &str = "(Z|[+-][0-9][0-9]:[0-9][0-9])";
@@ -25,6 +28,8 @@ struct Shape {
     body: &'static str,
     /// Inserted before the time zone.
     after: &'static str,
+    /// Whether values are times of any day, so that the end of the day is its beginning.
+    is_daily: bool,
 }
 
 fn shape(scalar: Scalar) -> Option<Shape> {
@@ -40,6 +45,7 @@ fn shape(scalar: Scalar) -> Option<Shape> {
         before,
         body,
         after,
+        is_daily: scalar == Scalar::Time,
     })
 }
 
@@ -80,7 +86,11 @@ pub(super) fn compare_moment(
         call(Function::Regex, [stored(), text(&pattern)])
     };
     let value = |zone: &str| shape.moment(stored(), zone);
-    let (body, zone) = split_zone(constant.value());
+    let (body, zone) = split_zone(collapsed(constant.value()));
+    let body = match body.strip_prefix("24:") {
+        Some(rest) if shape.is_daily => Cow::Owned(format!("00:{rest}")),
+        _ => Cow::Borrowed(body),
+    };
     let fixed = |zone: &str| {
         let text = format!("{}{body}{}{zone}", shape.before, shape.after);
         Expression::Literal(Literal::new_typed_literal(text, xsd::DATE_TIME))
@@ -120,6 +130,12 @@ pub(super) fn compare_moment(
 impl Shape {
     /// Returns the `xsd:dateTime` of a lexical form of this shape, with `zone` appended.
     fn moment(&self, stored: Expression, zone: &str) -> Expression {
+        let stored = if self.is_daily {
+            let end = format!("^24(:00:00([.]0+)?{ZONE}?)$");
+            call(Function::Replace, [stored, text(&end), text("00$1")])
+        } else {
+            stored
+        };
         let without = |pattern: String| {
             call(
                 Function::Replace,

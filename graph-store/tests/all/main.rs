@@ -13,5 +13,6 @@ mod lookups;
 mod random_tests;
 mod stores;
 mod truth;
+mod values;
 mod writes;
 mod written;
