@@ -328,6 +328,10 @@ pub(crate) fn tree_of(query: &TreeQuery, is_nested: bool) -> GraphPattern {
         union_of(branches.collect())
     };
     let rows = rows.unwrap_or_else(|| one_of(&column(0), []));
+    // Objects alone, whose order would be that of a subquery.
+    if matches!(rows, GraphPattern::Slice { .. }) {
+        return rows;
+    }
     let columns = (0..query.columns()).map(column);
     let found = query.found.iter().flat_map(Found::variables);
     // Several nodes may lead to the same one, whose values would be returned for each of them.

@@ -165,18 +165,8 @@ const CASES: &[Case] = &[
     ),
 ];
 
-/// What things refer to: of some nothing counts, of some the smallest one is shown.
-const PARTS: &[&str] = &[
-    ":c, :b",
-    ":a",
-    "'a'",
-    ":d",
-    ":b",
-    "",
-    "[]",
-    ":c",
-    ":a, :d, 1",
-];
+/// What things refer to: of most, one counts.
+const PARTS: &[&str] = &[":c", ":a", "'a'", ":d", ":b", "", "[]", ":c", ":a, :d, 1"];
 
 /// Returns things with the values of a case; each also has a name that two of them share.
 fn quads(case: &Case) -> Vec<Quad> {
