@@ -219,6 +219,24 @@ impl RemoteStore {
         }
     }
 
+    /// Reads a tree; returns none if its query has too many rows.
+    async fn read_tree(
+        &self,
+        query: TreeQuery,
+        form: TreeForm,
+        dataset: &Dataset,
+        context: &CallContext,
+    ) -> Result<Option<Tree>, StoreError> {
+        let query = Arc::new(query);
+        let rows = self.rows_of_tree(&query, form == TreeForm::Nested, dataset, context);
+        let Some(rows) = rows.await? else {
+            return Ok(None);
+        };
+        let (size, own) = (rows.terms.len(), context.clone());
+        let sort_out = move || ahead::tree(&rows, &query, form, &own);
+        context.run_long(size, sort_out).await?.map(Some)
+    }
+
     /// Lets the server cut the first `objects` of an order, and reads levels from them; returns nothing if it cannot be trusted
     /// with that.
     async fn first_of_order(
@@ -324,15 +342,9 @@ impl RemoteStore {
             page: selection.page,
             most: few + 1,
         };
-        let query = Arc::new(ahead::query_from(found, levels));
-        let rows = self.rows_of_tree(&query, true, &selection.dataset, context);
-        let Some(rows) = rows.await? else {
-            return Ok(None);
-        };
-        let (size, own) = (rows.terms.len(), context.clone());
-        let sort_out = move || ahead::tree(&rows, &query, TreeForm::Nested, &own);
-        let tree = context.run_long(size, sort_out).await??;
-        Ok((tree.roots.len() <= few).then_some(tree))
+        let query = ahead::query_from(found, levels);
+        let tree = self.read_tree(query, TreeForm::Nested, &selection.dataset, context);
+        Ok(tree.await?.filter(|tree| tree.roots.len() <= few))
     }
 
     /// Fetches the values of one batch of nodes for some of the slots, each with its facts.
@@ -516,16 +528,9 @@ impl AheadStore for RemoteStore {
         if reads_nothing(request) {
             return Ok(Some(ahead::nothing(request.levels)));
         }
-        let query = Arc::new(ahead::query_of(request));
-        let is_nested = form == TreeForm::Nested;
-        let rows = self.rows_of_tree(&query, is_nested, request.dataset, context);
-        // The levels may be small enough one by one.
-        let Some(rows) = rows.await? else {
-            return Ok(None);
-        };
-        let (size, own) = (rows.terms.len(), context.clone());
-        let sort_out = move || ahead::tree(&rows, &query, form, &own);
-        context.run_long(size, sort_out).await?.map(Some)
+        // If there is too much, the levels may be small enough one by one.
+        let query = ahead::query_of(request);
+        self.read_tree(query, form, request.dataset, context).await
     }
 
     async fn select_ahead(
@@ -550,7 +555,18 @@ impl AheadStore for RemoteStore {
         if limit.is_none_or(|limit| limit > few || skipped > limit) {
             return Ok(None);
         }
-        self.page_of_order(selection, levels, context).await
+        if let Some(tree) = self.page_of_order(selection, levels, context).await? {
+            return Ok(Some(tree));
+        }
+        // Who asked for the objects alone would have the server try once more.
+        let found = self.select_ordered(selection, context).await?;
+        let request = TreeRequest {
+            roots: &found.into_refs(),
+            condition: None,
+            levels,
+            dataset: &selection.dataset,
+        };
+        self.read_ahead(&request, context).await
     }
 
     /// In the flat form a server would join the objects of a level with all that their properties have anywhere.

@@ -268,9 +268,10 @@ impl OrderedPage {
                 }
                 PageBy::Values(..) => compared(position).into(),
             };
-            match key.descending {
-                true => OrderExpression::Desc(subject),
-                false => OrderExpression::Asc(subject),
+            if key.descending {
+                OrderExpression::Desc(subject)
+            } else {
+                OrderExpression::Asc(subject)
             }
         }));
         order.push(OrderExpression::Asc(name()));

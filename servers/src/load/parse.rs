@@ -92,9 +92,10 @@ pub(super) fn parse(
     parts: &SyncSender<Part>,
 ) -> Result<(), LoadError> {
     let file = FileParser::new(input, looks_for_lost)?;
-    let result = match input.format.has_lines() {
-        true => blocks::parse(&file, source, options, parts),
-        false => file.whole(source, parts),
+    let result = if input.format.has_lines() {
+        blocks::parse(&file, source, options, parts)
+    } else {
+        file.whole(source, parts)
     };
     match result {
         Err(Ended::Failed(error)) => Err(error),

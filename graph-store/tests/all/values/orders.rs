@@ -150,10 +150,12 @@ fn string(values: &[Term], cast: bool) -> Option<String> {
 
 /// Returns the key of a value, if it is one of a scalar.
 fn scalar_key(scalar: Scalar, cast: bool, value: &Term) -> Option<Key> {
-    let domain = match cast {
-        true => Domain::Cast(scalar),
-        false if is_number(scalar) => Domain::Number,
-        false => Domain::Typed(scalar),
+    let domain = if cast {
+        Domain::Cast(scalar)
+    } else if is_number(scalar) {
+        Domain::Number
+    } else {
+        Domain::Typed(scalar)
     };
     Some(match value_of(domain, value)? {
         Value::Text(text) => Key::Text(text),

@@ -18,6 +18,7 @@ objects:
     inherits: Named
     props:
       nick: {max: inf}
+      size: {range: int}
       home: {range: City}
       knows: {range: Person, max: inf}
       likes: {range: Named, max: inf}
@@ -36,6 +37,7 @@ const DATA: &str = "
     :c a v:Person ; v:label \"Cem\" ; v:home :y ; v:knows :a, :b .
     :robot v:label \"Rob\" ; v:home :x .
     :thing v:label \"thing\" .
+    :a v:size 2 . :b v:size \"large\" . :c v:size 1 .
     :x a v:City ; v:label \"X\" ; v:lies :y .
     :y a v:City ; v:label \"Y\" ; v:lies :z, :y .
     :z a v:City ; v:label \"Z\" .
@@ -200,6 +202,12 @@ const FOUND: &[(&str, u64, u64)] = &[
         "{ person(where: {home: {ID: \"http://e/x\"}}) { knows { id } } }",
         2,
         1,
+    ),
+    // The server tries once to cut a page of what it orders otherwise.
+    (
+        "{ person(orderBy: {size: ASC}, limit: 2) { label home { label } } }",
+        3,
+        3,
     ),
     // More is skipped than shown, and an order that leads through other objects.
     (
