@@ -32,6 +32,8 @@ use crate::private_files;
 
 /// Changed quads that are worth a merge, at least.
 pub(super) const MERGE_AFTER: u64 = 100_000;
+/// How often new orders of objects are saved.
+const SAVE_ORDERS_EVERY: Duration = Duration::from_secs(10);
 /// Bytes without which there is no room for changes.
 const LEAST_ROOM: usize = 64 << 10;
 
@@ -63,6 +65,8 @@ pub struct FolderOptions {
     /// Changes are merged into a new image when so many quads were added or removed, and an eighth of all
     /// quads; by default 100,000. They are held in memory, and read again when the folder is opened.
     pub merge_after: u64,
+    /// How often orders of objects are saved, if there are new ones.
+    pub(super) save_orders_every: Duration,
     /// What tests do to the files.
     pub(super) disk: Arc<Disk>,
 }
@@ -72,6 +76,7 @@ impl Default for FolderOptions {
         FolderOptions {
             sync: Sync::Commit,
             merge_after: MERGE_AFTER,
+            save_orders_every: SAVE_ORDERS_EVERY,
             disk: Arc::default(),
         }
     }

@@ -1,14 +1,18 @@
 //! Kept orders of objects beside the requests: over a merge, and for the next start.
 
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use foldhash::HashMap;
 use oxrdf::NamedNode;
 
 use super::Image;
-use super::shared::Shared;
+use super::shared::{Shared, locked};
 use super::snapshot::Snapshot;
 use super::source::Reader;
 use crate::context::CallContext;
@@ -58,6 +62,42 @@ impl Changes<u32> for Snapshot {
         for (subject, object) in changed.into_iter().flatten() {
             let [subject, object] = [subject, object].map(|end| self.is_iri(end).then_some(end));
             take(subject.as_ref(), object.as_ref());
+        }
+    }
+}
+
+/// The thread that saves the orders of a store in a folder now and then, so that the end of a process that nobody could
+/// prepare for does not lose them. It ends when this is dropped.
+pub(super) struct OrderThread {
+    is_closing: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl OrderThread {
+    pub(super) fn start(shared: &Arc<Shared>, every: Duration) -> io::Result<Self> {
+        let shared = Arc::clone(shared);
+        let (sender, is_closing) = channel();
+        let thread = thread::Builder::new().name("image-orders".to_owned());
+        let thread = thread.spawn(move || {
+            while let Err(RecvTimeoutError::Timeout) = is_closing.recv_timeout(every) {
+                let _replacing = locked(&shared.replacing);
+                shared.save_orders();
+            }
+        })?;
+        Ok(OrderThread {
+            is_closing: Some(sender),
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for OrderThread {
+    fn drop(&mut self) {
+        drop(self.is_closing.take());
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the thread that saves orders of objects has panicked");
         }
     }
 }

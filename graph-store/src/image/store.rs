@@ -10,6 +10,7 @@ use super::Image;
 use super::build::ImageBuilder;
 use super::error::ImageError;
 use super::folder::{Folder, FolderOptions, Held, MERGE_AFTER};
+use super::orders::OrderThread;
 use super::shared::{First, Keeping, Shared, locked};
 use super::snapshot::Snapshot;
 use super::source::Reader;
@@ -57,6 +58,8 @@ pub struct ImageStore {
     pub(super) shared: Arc<Shared>,
     /// Syncs the log of a store in a folder.
     log: Option<LogThread>,
+    /// Saves the orders of a store in a folder.
+    orders: Option<OrderThread>,
 }
 
 impl ImageStore {
@@ -72,6 +75,7 @@ impl ImageStore {
         ImageStore {
             shared: Arc::new(Shared::new(keeping, first, MERGE_AFTER)),
             log: None,
+            orders: None,
         }
     }
 
@@ -128,10 +132,13 @@ impl ImageStore {
         let shared = Shared::new(keeping, first, options.merge_after);
         let shared = Arc::new(shared);
         let log = LogThread::start(&shared, options.sync).map_err(ImageError::io(path))?;
+        let orders = OrderThread::start(&shared, options.save_orders_every);
+        let orders = orders.map_err(ImageError::io(path))?;
         shared.keep_up();
         Ok(ImageStore {
             shared,
             log: Some(log),
+            orders: Some(orders),
         })
     }
 
@@ -309,7 +316,7 @@ impl Drop for ImageStore {
     fn drop(&mut self) {
         let Some(log) = self.log.take() else { return };
         self.shared.is_closing.store(true, Ordering::Relaxed);
-        drop(log);
+        drop((log, self.orders.take()));
         // A merge that goes on would write to a folder that others may open.
         let _replacing = locked(&self.shared.replacing);
         self.shared.save_orders();

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
 
 use oxrdf::Term;
 use oxrdf::vocab::rdf;
@@ -442,6 +443,30 @@ fn an_order_of_changed_data_is_there_after_a_start() {
     let store = ImageStore::open(folder.path(), &options).unwrap();
     assert_eq!(work(&store, &titles_of(0), "sorts"), 0);
     assert_eq!(answers(&store, &titles_of(0), &CallContext::new()), before);
+}
+
+#[test]
+fn an_order_is_there_after_the_end_of_a_process_that_closes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, options) = titled(folder.path(), 40);
+    drop(store);
+    let options = FolderOptions {
+        save_orders_every: Duration::from_millis(1),
+        ..options
+    };
+    let store = ImageStore::open(folder.path(), &options).unwrap();
+    assert_eq!(work(&store, &titles_of(0), "sorts"), 1);
+    let path = folder.path().join("orders");
+    while !path.exists() {
+        std::thread::yield_now();
+    }
+    let killed = tempfile::tempdir().unwrap();
+    let orders = killed.path().join("orders");
+    let (other, _) = titled(killed.path(), 40);
+    drop(other);
+    fs::copy(path, orders).unwrap();
+    let store = ImageStore::open(killed.path(), &FolderOptions::default()).unwrap();
+    assert_eq!(work(&store, &titles_of(0), "sorts"), 0);
 }
 
 #[test]
