@@ -37,7 +37,7 @@ pub(super) fn ordered_page(
     let keys = selection.order.iter();
     let keys: Option<Vec<PageKey>> = keys.map(|key| page_key(key, accept_language)).collect();
     Some(OrderedPage {
-        condition: selection.condition.clone(),
+        condition: dialect.arranged(&selection.condition),
         keys: keys?,
         rows: objects,
     })

@@ -182,7 +182,8 @@ impl RemoteStore {
         selection: &Selection,
         context: &CallContext,
     ) -> Result<Rows, StoreError> {
-        let pattern = sparql::nodes_with_facts(&selection.condition, facts);
+        let condition = self.options.dialect.arranged(&selection.condition);
+        let pattern = sparql::nodes_with_facts(&condition, facts);
         self.rows(pattern, &selection.dataset, context).await
     }
 
@@ -338,7 +339,7 @@ impl RemoteStore {
             return Ok(None);
         }
         let found = Found::ById {
-            condition: selection.condition.clone(),
+            condition: self.options.dialect.arranged(&selection.condition),
             page: selection.page,
             most: few + 1,
         };
@@ -410,7 +411,8 @@ impl GraphStore for RemoteStore {
                 None => self.select_ordered(selection, context).await,
             };
         }
-        let pattern = sparql::nodes_page(&selection.condition, selection.page);
+        let condition = self.options.dialect.arranged(&selection.condition);
+        let pattern = sparql::nodes_page(&condition, selection.page);
         let rows = self.rows(pattern, &selection.dataset, context).await?;
         let size = rows.terms.len();
         context.run_long(size, move || results::by_iri(rows)).await
@@ -420,14 +422,15 @@ impl GraphStore for RemoteStore {
         if selects_nothing(selection) {
             return Ok(0);
         }
-        if self.options.dialect.miscounts_values() && joins_values(&selection.condition) {
-            let pattern = sparql::nodes_page(&selection.condition, Page::default());
+        let condition = self.options.dialect.arranged(&selection.condition);
+        if self.options.dialect.miscounts_values() && joins_values(&condition) {
+            let pattern = sparql::nodes_page(&condition, Page::default());
             let rows = self.rows(pattern, &selection.dataset, context).await?;
             let size = rows.terms.len();
             let count = move || named_nodes(rows.terms.into_iter().flatten()).count() as u64;
             return context.run_long(size, count).await;
         }
-        let pattern = sparql::count_of(&selection.condition);
+        let pattern = sparql::count_of(&condition);
         let rows = self.rows(pattern, &selection.dataset, context).await?;
         match rows.terms.as_slice() {
             [Some(Term::Literal(count))] => count

@@ -44,7 +44,12 @@ impl<'a> Ahead<'a> {
         {
             let dataset = &selection.dataset;
             let asked = (ids.as_slice(), Some(&condition), dataset);
-            let levels = tree(self.execution.plan, level, ids.len(), ahead.reads_apart());
+            let levels = tree(
+                self.execution.plan,
+                level,
+                Some(ids.len()),
+                ahead.reads_apart(),
+            );
             if let Some(found) = self.read(ahead, &levels, asked).await? {
                 return Ok(found.into());
             }
@@ -65,9 +70,8 @@ impl<'a> Ahead<'a> {
         objects: &RootObjects,
     ) -> Result<Option<Vec<ObjectRef>>, StoreError> {
         let selection = &objects.selection;
-        // Without a limit, nobody knows.
-        let number = selection.page.limit.unwrap_or(u64::MAX);
-        let number = usize::try_from(number).unwrap_or(usize::MAX);
+        let number = selection.page.limit;
+        let number = number.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
         let branches = tree(self.execution.plan, objects.level, number, false);
         let levels = self.levels(&branches);
         let read = store.select_ahead(selection, &levels, self.execution.context);
@@ -89,7 +93,12 @@ impl<'a> Ahead<'a> {
         }
         if !nodes.is_empty() {
             let id = LevelId(u32::try_from(position).expect("a plan has fewer than 2^32 levels"));
-            let levels = tree(self.execution.plan, id, nodes.len(), ahead.reads_apart());
+            let levels = tree(
+                self.execution.plan,
+                id,
+                Some(nodes.len()),
+                ahead.reads_apart(),
+            );
             let roots = nodes.as_slice().to_refs();
             let asked = (&*roots, None, &*level.dataset);
             if levels.len() > 1

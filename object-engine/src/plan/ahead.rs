@@ -38,20 +38,26 @@ struct Reach {
     is_below_apart: bool,
 }
 
-/// Returns the levels to read at once from a number of objects of the level `root`, which comes first.
-pub(crate) fn tree(plan: &Plan, root: LevelId, objects: usize, may_be_apart: bool) -> Vec<Branch> {
+/// Returns the levels to read at once from a number of objects of the level `root`, which comes first. Where nobody knows the
+/// number, levels follow that have no more objects than the first one: most lists that are filtered are short.
+pub(crate) fn tree(
+    plan: &Plan,
+    root: LevelId,
+    objects: Option<usize>,
+    may_be_apart: bool,
+) -> Vec<Branch> {
     let first = Branch {
         level: root,
         parent: None,
         is_apart: false,
     };
     let mut tree = vec![first];
-    if objects > FEW {
+    if objects.is_some_and(|objects| objects > FEW) {
         return tree;
     }
     let mut reaches = vec![Reach {
         once: true,
-        is_one: objects == 1,
+        is_one: objects == Some(1),
         is_below_apart: false,
     }];
     let mut slots = 0;
@@ -74,6 +80,7 @@ pub(crate) fn tree(plan: &Plan, root: LevelId, objects: usize, may_be_apart: boo
             let fits = slots + child.slots.len() <= MAX_SLOTS;
             // The way to a level that stands apart is gone twice, and would be four times behind another one.
             let may_be = !is_apart || (may_be_apart && !reach.is_below_apart);
+            let may_be = may_be && (objects.is_some() || level.single[edge.slot]);
             if fits && may_be && can_follow(level, edge.slot, child) {
                 slots += child.slots.len();
                 reaches.push(below);

@@ -203,6 +203,12 @@ const FOUND: &[(&str, u64, u64)] = &[
         2,
         1,
     ),
+    // However many they are, single objects that they lead to are no more.
+    (
+        "{ person(where: {label: {RE: \"b\"}}) { home { label lies { __typename label } } } }",
+        2,
+        1,
+    ),
     // The server tries once to cut a page of what it orders otherwise.
     (
         "{ person(orderBy: {size: ASC}, limit: 2) { label home { label } } }",
