@@ -65,18 +65,27 @@ impl QuadBatch {
         self.quads.iter().map(|numbers| QuadRef {
             subject: self.node(numbers.subject),
             predicate: NamedNodeRef::new_unchecked(self.terms.text(numbers.property)),
-            object: match self.terms.literal(numbers.object) {
-                Some(literal) => literal.into(),
-                None => match self.node(numbers.object) {
-                    NamedOrBlankNodeRef::NamedNode(node) => TermRef::NamedNode(node),
-                    NamedOrBlankNodeRef::BlankNode(node) => TermRef::BlankNode(node),
-                },
-            },
+            object: self.term(numbers.object),
             graph_name: match numbers.graph {
                 DEFAULT => GraphNameRef::DefaultGraph,
                 graph => self.node(graph).into(),
             },
         })
+    }
+
+    /// Returns the terms of the quads, each once, in the order of their first occurrence, and the datatypes of literals.
+    pub fn terms(&self) -> impl Iterator<Item = TermRef<'_>> {
+        (0..self.terms.len()).map(|term| self.term(term))
+    }
+
+    fn term(&self, term: u32) -> TermRef<'_> {
+        match self.terms.literal(term) {
+            Some(literal) => literal.into(),
+            None => match self.node(term) {
+                NamedOrBlankNodeRef::NamedNode(node) => node.into(),
+                NamedOrBlankNodeRef::BlankNode(node) => node.into(),
+            },
+        }
     }
 
     fn node(&self, term: u32) -> NamedOrBlankNodeRef<'_> {

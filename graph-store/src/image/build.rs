@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
+use std::iter::repeat;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 
@@ -40,11 +41,44 @@ use crate::private_files;
 pub struct ImageBuilder {
     terms: Interner,
     /// The quads of each property.
-    quads: HashMap<u32, Pieces<Numbered>>,
+    quads: HashMap<u32, Quads>,
 }
 
 /// The numbers of subject, object and graph.
 type Numbered = [u32; 3];
+
+/// The quads of a property.
+#[derive(Default)]
+struct Quads {
+    /// Subjects and objects.
+    pairs: Pieces<[u32; 2]>,
+    /// Their graphs; none as long as all are in the default graph.
+    graphs: Pieces<u32>,
+}
+
+impl Quads {
+    fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    fn push(&mut self, pair: [u32; 2], graph: u32) {
+        if graph != DEFAULT || self.graphs.len() > 0 {
+            while self.graphs.len() < self.pairs.len() {
+                self.graphs.push(DEFAULT);
+            }
+            self.graphs.push(graph);
+        }
+        self.pairs.push(pair);
+    }
+
+    /// Moves all quads to a vector.
+    fn move_to(self, all: &mut Vec<Numbered>) {
+        all.reserve(self.len());
+        let graphs = self.graphs.into_items().chain(repeat(DEFAULT));
+        let quads = self.pairs.into_items().zip(graphs);
+        all.extend(quads.map(|([subject, object], graph)| [subject, object, graph]));
+    }
+}
 
 impl ImageBuilder {
     /// Creates a builder without quads.
@@ -86,7 +120,7 @@ impl ImageBuilder {
 
     fn push(&mut self, numbers: Numbers) {
         let quads = self.quads.entry(numbers.property).or_default();
-        quads.push([numbers.subject, numbers.object, numbers.graph]);
+        quads.push([numbers.subject, numbers.object], numbers.graph);
     }
 
     /// Builds the image in memory.
@@ -114,7 +148,7 @@ impl ImageBuilder {
         let mut groups = vec![u32::MAX; order.terms.len()];
         for (property, quads) in &self.quads {
             let property = order.places[*property as usize];
-            for [_, object, _] in quads.iter() {
+            for [_, object] in quads.pairs.iter() {
                 let group = &mut groups[*object as usize];
                 *group = property.min(*group);
             }
@@ -126,14 +160,14 @@ impl ImageBuilder {
         self.terms.close();
         let order = Order::of(&self.terms);
         let failed = |error| ImageError::io(path)(error);
-        let groups = self.groups(&order);
-        let dictionary = Dictionary::of(&self.terms, &order, groups).map_err(failed)?;
+        let dictionary = Dictionary::of(&self.terms, &order, || self.groups(&order));
+        let dictionary = dictionary.map_err(failed)?;
         let mut out = SectionWriter::new(out, dictionary.texts()).map_err(failed)?;
         dictionary.write(&mut out).map_err(failed)?;
         drop(dictionary);
         drop(self.terms);
         let literals = order.terms.len() as u64 - u64::from(order.iris) - u64::from(order.blanks);
-        let most = self.quads.values().map(Pieces::len).max().unwrap_or(0);
+        let most = self.quads.values().map(Quads::len).max().unwrap_or(0);
         let mut columns = ColumnWriter {
             out: &mut out,
             sets: Sets::default(),
@@ -144,7 +178,7 @@ impl ImageBuilder {
             DEFAULT => DEFAULT,
             term => order.places[term as usize],
         };
-        let mut properties: Vec<(u32, Pieces<Numbered>)> = self.quads.into_iter().collect();
+        let mut properties: Vec<(u32, Quads)> = self.quads.into_iter().collect();
         properties.sort_unstable_by_key(|(property, _)| place(*property));
         let (mut triples, mut count) = (0, 0);
         let (used, rooms) = channel();

@@ -1,5 +1,6 @@
 //! Writes the dictionary of an image: terms in their order, and where each went.
 
+use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use foldhash::{HashMap, HashMapExt};
@@ -13,6 +14,8 @@ use super::terms::{Entry, MAX_HEAD, MAX_TEXT, PLAIN, Packed, write_strings};
 
 /// Bytes of terms that are written at once.
 const PIECE: usize = 1 << 20;
+/// Texts that are looked up before they are read.
+const AT_ONCE: usize = 256;
 
 /// The order of terms in an image.
 pub(super) struct Order {
@@ -38,16 +41,16 @@ impl Order {
                 Form::Plain | Form::Tagged(_) | Form::Typed(_) => literals.push(term),
             }
         }
-        let by_text = |terms: &mut Vec<u32>| {
-            terms.sort_unstable_by(|a, b| interner.text(*a).cmp(interner.text(*b)));
+        let by_text = |terms: Vec<u32>| {
+            let sorted = interner.sorted_by_text(terms, |_, _| Ordering::Equal);
+            sorted.into_iter().map(|(_, term)| term)
         };
         let (iri_count, blank_count) = (iris.len() as u32, blanks.len() as u32);
         let nodes = iri_count + blank_count;
         let sort_nodes = || {
-            by_text(&mut iris);
-            by_text(&mut blanks);
-            iris.append(&mut blanks);
-            iris
+            let mut nodes: Vec<u32> = by_text(iris).collect();
+            nodes.extend(by_text(blanks));
+            nodes
         };
         let sort_literals = || sorted_literals(interner, literals, nodes);
         let ((literals, classes, equal), mut terms) =
@@ -83,10 +86,9 @@ fn sorted_literals(
             sortable => others.push((sortable, term)),
         }
     }
-    // Nearly all memory is that of strings, which need nothing to be kept for their order.
-    strings.sort_unstable_by(|a, b| {
-        let by_text = interner.text(*a).cmp(interner.text(*b));
-        by_text.then_with(|| Sortable::new(literal(*a)).cmp(&Sortable::new(literal(*b))))
+    // Nearly all memory is that of strings, of which little is kept for their order.
+    let strings = interner.sorted_by_text(strings, |a, b| {
+        Sortable::new(literal(a)).cmp(&Sortable::new(literal(b)))
     });
     others.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     let mut classes = vec![start; CLASSES + 1];
@@ -99,14 +101,13 @@ fn sorted_literals(
         classes[class] = classes[class].max(classes[class - 1]);
     }
     let mut equal = Vec::new();
-    add_equal(&mut equal, start, &strings, |a, b| {
-        interner.text(*a) == interner.text(*b)
-    });
+    add_equal(&mut equal, start, &strings, |a, b| a.0 == b.0);
     add_equal(&mut equal, first_other, &others, |a, b| {
         a.0.compare_values(&b.0).is_eq()
     });
-    strings.extend(others.into_iter().map(|(_, term)| term));
-    (strings, classes, equal)
+    let strings = strings.into_iter().map(|(_, term)| term);
+    let sorted = strings.chain(others.into_iter().map(|(_, term)| term));
+    (sorted.collect(), classes, equal)
 }
 
 /// Adds the beginning and the end of each range of equal ones among sorted ones; the first is `start`.
@@ -142,41 +143,18 @@ impl<'t> Dictionary<'t> {
     pub(super) fn of(
         interner: &'t Interner,
         order: &'t Order,
-        groups: Vec<u32>,
+        groups: impl FnOnce() -> Vec<u32> + Send,
     ) -> io::Result<Self> {
-        let texts = grouped(order, groups);
-        let mut prefixes = Prefixes::default();
-        let mut numbers: HashMap<u32, u32> = HashMap::new();
-        let mut datatypes = Vec::new();
-        let mut entries = Vec::with_capacity(order.terms.len());
-        for (place, &term) in order.terms.iter().enumerate() {
-            let text = interner.text(term);
-            let (head, rest) = match interner.form_of(term) {
-                Form::Iri => {
-                    let next = order.terms.get(place + 1).map(|next| interner.text(*next));
-                    prefixes.split(text, next.unwrap_or_default())
-                }
-                Form::Blank => (0, text),
-                Form::Plain => (PLAIN, text),
-                Form::Tagged(tag) => (head_of(tag, 1)?, text),
-                Form::Typed(datatype) => {
-                    let number = *numbers.entry(datatype).or_insert_with(|| {
-                        datatypes.push(order.places[datatype as usize]);
-                        // Datatypes are fewer than terms.
-                        datatypes.len() as u32 - 1
-                    });
-                    (head_of(number, 2)?, text)
-                }
-            };
-            // Bounded where terms are added.
-            let length = rest.len() as u32;
-            let unplaced = Entry {
-                head,
-                place: 0,
-                length,
-            };
-            entries.push(unplaced.packed());
-        }
+        let (texts, split) = both(
+            interner.size(),
+            || grouped(order, groups()),
+            || Split::of(interner, order),
+        );
+        let Split {
+            prefixes,
+            datatypes,
+            mut entries,
+        } = split?;
         let mut length = 0;
         for place in &texts {
             let packed = &mut entries[*place as usize];
@@ -211,12 +189,18 @@ impl<'t> Dictionary<'t> {
     pub(super) fn write<W: Write>(&self, out: &mut SectionWriter<W>) -> io::Result<()> {
         let mut piece = Vec::with_capacity(2 * PIECE);
         let mut texts = out.begin(Kind::Terms, 0);
-        for place in &self.texts {
-            let term = self.order.terms[*place as usize];
-            let text = self.interner.text(term).as_bytes();
+        let rest = |place: &u32| {
+            let text = self.interner.bytes(self.order.terms[*place as usize]);
             let [.., length] = self.entries[*place as usize];
             // What is left of an IRI behind its prefix is no longer than the IRI.
-            piece.extend_from_slice(&text[text.len() - length as usize..]);
+            &text[text.len() - length as usize..]
+        };
+        // Texts lie anywhere: the memory answers for many of them at once.
+        let mut found = Vec::with_capacity(AT_ONCE);
+        for places in self.texts.chunks(AT_ONCE) {
+            found.clear();
+            found.extend(places.iter().map(rest));
+            found.iter().for_each(|text| piece.extend_from_slice(text));
             if piece.len() >= PIECE {
                 texts.push(&piece)?;
                 piece.clear();
@@ -232,6 +216,56 @@ impl<'t> Dictionary<'t> {
         out.numbers(Kind::Entries, 0, &self.entries)?;
         out.numbers(Kind::Classes, 0, &self.order.classes)?;
         out.numbers(Kind::Equal, 0, &self.order.equal)
+    }
+}
+
+/// What terms have in common, and their entries without the places of their texts.
+struct Split<'t> {
+    prefixes: Prefixes<'t>,
+    datatypes: Vec<u32>,
+    entries: Vec<Packed>,
+}
+
+impl<'t> Split<'t> {
+    fn of(interner: &'t Interner, order: &Order) -> io::Result<Self> {
+        let mut prefixes = Prefixes::default();
+        let mut numbers: HashMap<u32, u32> = HashMap::new();
+        let mut datatypes = Vec::new();
+        let mut entries = Vec::with_capacity(order.terms.len());
+        for (place, &term) in order.terms.iter().enumerate() {
+            let length = interner.bytes(term).len();
+            let (head, length) = match interner.form_of(term) {
+                Form::Iri => {
+                    let next = order.terms.get(place + 1).map(|next| interner.text(*next));
+                    let iri = interner.text(term);
+                    let (head, rest) = prefixes.split(iri, next.unwrap_or_default());
+                    (head, rest.len())
+                }
+                Form::Blank => (0, length),
+                Form::Plain => (PLAIN, length),
+                Form::Tagged(tag) => (head_of(tag, 1)?, length),
+                Form::Typed(datatype) => {
+                    let number = *numbers.entry(datatype).or_insert_with(|| {
+                        datatypes.push(order.places[datatype as usize]);
+                        // Datatypes are fewer than terms.
+                        datatypes.len() as u32 - 1
+                    });
+                    (head_of(number, 2)?, length)
+                }
+            };
+            let unplaced = Entry {
+                head,
+                place: 0,
+                // Bounded where terms are added.
+                length: length as u32,
+            };
+            entries.push(unplaced.packed());
+        }
+        Ok(Split {
+            prefixes,
+            datatypes,
+            entries,
+        })
     }
 }
 

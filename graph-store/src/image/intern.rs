@@ -1,6 +1,8 @@
 //! Terms as they are read: each once, numbered in the order of their first occurrence.
 
+use std::cmp::Ordering;
 use std::hash::BuildHasher;
+use std::ops::Range;
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -8,6 +10,7 @@ use indexmap::IndexSet;
 use oxrdf::vocab::xsd;
 use oxrdf::{GraphNameRef, LiteralRef, NamedNodeRef, NamedOrBlankNodeRef, QuadRef, TermRef};
 
+use super::both;
 use super::error::ImageError;
 use super::graphs::DEFAULT;
 use super::pieces::Pieces;
@@ -47,15 +50,66 @@ pub(super) struct Numbers {
 pub(super) struct Interner {
     texts: Texts,
     terms: Pieces<Known>,
-    places: HashTable<u32>,
+    places: HashTable<Spot>,
     pub(super) tags: IndexSet<String, RandomState>,
     hasher: RandomState,
 }
 
+/// A term, in as few bytes as may be: there are many while an image is built.
 #[derive(Clone, Copy)]
 struct Known {
     text: Place,
-    form: Form,
+    form: PackedForm,
+}
+
+/// A form as a number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct PackedForm(u32);
+
+impl PackedForm {
+    const IRI: u32 = 0;
+    const BLANK: u32 = 1;
+    const PLAIN: u32 = 2;
+    /// Tags have odd numbers from here on, and datatypes even ones.
+    const FIRST: u32 = 3;
+
+    /// Packs a form; `None` if its number is too large.
+    fn of(form: Form) -> Option<Self> {
+        let number = |number: u32, kind: u32| number.checked_mul(2)?.checked_add(kind);
+        Some(PackedForm(match form {
+            Form::Iri => PackedForm::IRI,
+            Form::Blank => PackedForm::BLANK,
+            Form::Plain => PackedForm::PLAIN,
+            Form::Tagged(tag) => number(tag, PackedForm::FIRST)?,
+            Form::Typed(datatype) => number(datatype, PackedForm::FIRST + 1)?,
+        }))
+    }
+
+    fn unpacked(self) -> Form {
+        match self.0 {
+            PackedForm::IRI => Form::Iri,
+            PackedForm::BLANK => Form::Blank,
+            PackedForm::PLAIN => Form::Plain,
+            number if number % 2 == PackedForm::FIRST % 2 => {
+                Form::Tagged((number - PackedForm::FIRST) / 2)
+            }
+            number => Form::Typed((number - PackedForm::FIRST) / 2),
+        }
+    }
+}
+
+/// The place of a term in the table, which is moved without a look at the term.
+#[derive(Clone, Copy)]
+struct Spot {
+    hash: u32,
+    term: u32,
+}
+
+impl Spot {
+    /// Returns a hash as a table wants it, which looks at the first and at the last bits.
+    fn spread(hash: u32) -> u64 {
+        u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
 }
 
 /// Where a text lies.
@@ -66,6 +120,13 @@ struct Place {
     length: u32,
 }
 
+impl Place {
+    fn range(self) -> Range<usize> {
+        let start = self.start as usize;
+        start..start + self.length as usize
+    }
+}
+
 /// The texts of terms, in chunks that never move.
 #[derive(Default)]
 struct Texts {
@@ -74,8 +135,12 @@ struct Texts {
 
 impl Texts {
     fn get(&self, place: Place) -> &str {
-        let start = place.start as usize;
-        &self.chunks[place.chunk as usize][start..start + place.length as usize]
+        &self.chunks[place.chunk as usize][place.range()]
+    }
+
+    /// Returns the bytes of a text, without a look at them: whether they are whole characters is known.
+    fn bytes(&self, place: Place) -> &[u8] {
+        &self.chunks[place.chunk as usize].as_bytes()[place.range()]
     }
 
     fn push(&mut self, text: &str) -> Result<Place, ImageError> {
@@ -183,23 +248,51 @@ impl Interner {
             hasher,
             ..
         } = self;
-        let hash_of = |known: &Known| hasher.hash_one((known.form, texts.get(known.text)));
-        let hash = hasher.hash_one((form, text));
-        let is_same = |place: &u32| {
-            let known = &terms[*place as usize];
-            known.form == form && texts.get(known.text) == text
+        let form = PackedForm::of(form).ok_or_else(|| too_many("terms"))?;
+        // The last bits of a hash are as good as all of it.
+        let hash = hasher.hash_one((form, text)) as u32;
+        let is_same = |spot: &Spot| {
+            let is_same =
+                |known: Known| known.form == form && texts.bytes(known.text) == text.as_bytes();
+            spot.hash == hash && is_same(terms[spot.term as usize])
         };
-        if let Some(place) = places.find(hash, is_same) {
-            return Ok(*place);
+        if let Some(spot) = places.find(Spot::spread(hash), is_same) {
+            return Ok(spot.term);
         }
-        let place = u32::try_from(terms.len()).ok();
-        let Some(place) = place.filter(|place| *place < MAX_TERMS) else {
+        let term = u32::try_from(terms.len()).ok();
+        let Some(term) = term.filter(|term| *term < MAX_TERMS) else {
             return Err(too_many("terms"));
         };
-        places.insert_unique(hash, place, |&place| hash_of(&terms[place as usize]));
+        let spot = Spot { hash, term };
+        places.insert_unique(Spot::spread(hash), spot, |spot| Spot::spread(spot.hash));
         let text = texts.push(text)?;
         terms.push(Known { text, form });
-        Ok(place)
+        Ok(term)
+    }
+
+    /// Returns terms with their texts, sorted by these, and where they are equal by something else.
+    pub(super) fn sorted_by_text(
+        &self,
+        terms: Vec<u32>,
+        then: impl Fn(u32, u32) -> Ordering + Sync,
+    ) -> Vec<(&[u8], u32)> {
+        let compare = |(a, term): &(&[u8], u32), (b, other): &(&[u8], u32)| {
+            a.cmp(b).then_with(|| then(*term, *other))
+        };
+        // Comparing costs a fraction where a text is found without the way over its term.
+        let texts = terms.into_iter().map(|term| (self.bytes(term), term));
+        let mut texts: Vec<(&[u8], u32)> = texts.collect();
+        let bytes = texts.len() * size_of::<(&[u8], u32)>();
+        let middle = texts.len() / 2;
+        let (one, other) = texts.split_at_mut(middle);
+        both(
+            bytes,
+            || one.sort_unstable_by(compare),
+            || other.sort_unstable_by(compare),
+        );
+        // Merges both.
+        texts.sort_by(compare);
+        texts
     }
 
     pub(super) fn len(&self) -> u32 {
@@ -213,7 +306,12 @@ impl Interner {
     }
 
     pub(super) fn form_of(&self, place: u32) -> Form {
-        self.terms[place as usize].form
+        self.terms[place as usize].form.unpacked()
+    }
+
+    /// Returns the bytes of a text, without a look at them.
+    pub(super) fn bytes(&self, place: u32) -> &[u8] {
+        self.texts.bytes(self.terms[place as usize].text)
     }
 
     pub(super) fn text(&self, place: u32) -> &str {

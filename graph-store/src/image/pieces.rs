@@ -38,12 +38,9 @@ impl<T> Pieces<T> {
         self.pieces.iter().flatten()
     }
 
-    /// Moves all items to the end of a vector; pieces are freed one by one.
-    pub(super) fn move_to(self, all: &mut Vec<T>) {
-        all.reserve(self.len());
-        for mut piece in self.pieces {
-            all.append(&mut piece);
-        }
+    /// Returns all items; pieces are freed one by one.
+    pub(super) fn into_items(self) -> impl Iterator<Item = T> {
+        self.pieces.into_iter().flatten()
     }
 }
 
@@ -70,9 +67,7 @@ mod tests {
             }
             assert!((0..count).all(|item| pieces[item] == item));
             assert!(pieces.iter().copied().eq(0..count));
-            let mut all = vec![7];
-            pieces.move_to(&mut all);
-            assert!(all.into_iter().skip(1).eq(0..count));
+            assert!(pieces.into_items().eq(0..count));
         }
     }
 }

@@ -6,7 +6,7 @@
 use std::io::{self, BufRead, Cursor, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Scope};
 
@@ -68,10 +68,12 @@ pub(super) fn parse(
     options: BlockOptions,
     parts: &SyncSender<Part>,
 ) -> Result<(), Ended> {
+    let (used, rooms) = channel();
     let mut cutter = Cutter {
         source,
         options,
         rest: Vec::new(),
+        rooms,
     };
     let mut lines_before = 0;
     thread::scope(|scope| {
@@ -91,7 +93,7 @@ pub(super) fn parse(
                     lines_before += line.line_ends;
                     continue;
                 }
-                Cut::Last(text) => return file.block(text, lines_before, &out),
+                Cut::Last(text) => return file.block(&text, lines_before, &out),
                 Cut::Unreadable(text, error) => {
                     let rest = Cursor::new(text).chain(Unreadable(Some(error)));
                     return file.statements(rest, lines_before, &out);
@@ -105,7 +107,7 @@ pub(super) fn parse(
             };
             lines_before += lines;
             if let Some(queue) = queue.take() {
-                start(scope, file, options.threads, queue);
+                start(scope, file, options.threads, queue, &used);
             }
             jobs.send(job).map_err(|_| Ended::Hangup)?;
         }
@@ -119,13 +121,17 @@ fn start<'scope>(
     file: &'scope FileParser<'_>,
     threads: usize,
     queue: Receiver<Job>,
+    used: &Sender<Vec<u8>>,
 ) {
     let queue = Arc::new(Mutex::new(queue));
     for _ in 0..threads {
-        let queue = Arc::clone(&queue);
+        let (queue, used) = (Arc::clone(&queue), used.clone());
         scope.spawn(move || {
             work(&queue, file.path(), |text, lines_before, out| {
-                file.block(text, lines_before, out)
+                let parsed = file.block(&text, lines_before, out);
+                // All may have been read.
+                let _ = used.send(text);
+                parsed
             });
         });
     }
@@ -187,13 +193,18 @@ struct Cutter<R> {
     options: BlockOptions,
     /// The beginning of a line, which was read with the block before it.
     rest: Vec<u8>,
+    /// Room of blocks that are parsed: an allocator gives memory back that is used again at once.
+    rooms: Receiver<Vec<u8>>,
 }
 
 impl<R: BufRead> Cutter<R> {
     fn next(&mut self) -> Cut {
         let mut wanted = self.options.bytes;
-        let mut text = Vec::with_capacity(wanted.max(self.rest.len()));
+        let mut text = self.rooms.try_recv().unwrap_or_default();
+        text.clear();
+        text.shrink_to(2 * wanted);
         text.append(&mut self.rest);
+        text.reserve(wanted.saturating_sub(text.len()));
         loop {
             let missing = wanted.saturating_sub(text.len());
             let mut source = self.source.by_ref().take(missing as u64);

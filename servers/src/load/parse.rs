@@ -5,11 +5,15 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use graph_store::image::QuadBatch;
+use memchr::{memchr2, memmem};
 use oxigraph::io::{RdfParseError, RdfParser, RdfSyntaxError, ReaderQuadParser};
-use oxigraph::model::{GraphName, Quad, Term};
+use oxigraph::model::{GraphName, Quad, Term, TermRef};
+use oxilangtag::LanguageTag;
+use oxiri::Iri;
 
 use super::base::{Base, plain_base};
 use super::blocks::{self, BlockOptions};
@@ -33,6 +37,12 @@ const QUEUE: usize = 4;
 
 /// What the parser says of a line with two statements, before it writes a token as its code does.
 const SECOND_STATEMENT: &str = "Only a single triple or quad can be written in a line";
+
+/// Datatypes that no literal is written with.
+const NEEDS_A_TAG: [&str; 2] = [
+    "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString",
+    "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString",
+];
 
 /// What comes out of a file.
 pub(super) enum Parsed {
@@ -110,6 +120,8 @@ pub(super) struct FileParser<'a> {
     base: Option<Base>,
     looks_for_lost: bool,
     blank_nodes: BlankNodes,
+    /// Whether blocks are read by a strict parser at once.
+    is_strict: AtomicBool,
 }
 
 impl<'a> FileParser<'a> {
@@ -124,6 +136,7 @@ impl<'a> FileParser<'a> {
             base: base.transpose()?,
             looks_for_lost,
             blank_nodes: BlankNodes::new(),
+            is_strict: AtomicBool::new(false),
         })
     }
 
@@ -183,24 +196,43 @@ impl<'a> FileParser<'a> {
     /// Well-formed ones, which are nearly all, take half the time without the search for what is malformed.
     pub(super) fn block(
         &self,
-        text: Vec<u8>,
+        text: &[u8],
         lines_before: u64,
         out: &SyncSender<Parsed>,
     ) -> Result<(), Ended> {
-        let Some((batch, spellings_lost)) = self.well_formed(&text)? else {
-            return self.statements(text.as_slice(), lines_before, out);
+        let mut read = None;
+        if !self.is_strict.load(Ordering::Relaxed) {
+            read = self.well_formed(text, Reading::Fast)?;
+        }
+        if read.is_none() {
+            // What one block has, others most likely have, too.
+            self.is_strict.store(true, Ordering::Relaxed);
+            read = self.well_formed(text, Reading::Strict)?;
+        }
+        let Some((batch, spellings_lost)) = read else {
+            return self.statements(text, lines_before, out);
         };
-        drop(text);
         let parsed = Parsed::Batch(batch, spellings_lost);
         out.send(parsed).map_err(|_| Ended::Hangup)
     }
 
     /// Returns the statements of lines, and how many of their literals lose their spelling; `None` if a line may be
     /// malformed.
-    fn well_formed(&self, text: &[u8]) -> Result<Option<(QuadBatch, u64)>, Ended> {
+    fn well_formed(
+        &self,
+        text: &[u8],
+        reading: Reading,
+    ) -> Result<Option<(QuadBatch, u64)>, Ended> {
         let mut batch = QuadBatch::new();
         let mut spellings_lost = 0;
-        for quad in parser(self.input)?.for_slice(text) {
+        let mut parser = parser(self.input)?;
+        if reading == Reading::Fast {
+            if has_surrogates(text) {
+                return Ok(None);
+            }
+            parser = parser.lenient();
+        }
+        for quad in parser.for_slice(text) {
             let Some(mut quad) = quad.ok().filter(|quad| !may_be_cut(quad)) else {
                 return Ok(None);
             };
@@ -209,7 +241,39 @@ impl<'a> FileParser<'a> {
             self.blank_nodes.rename(&mut quad);
             batch.push(quad.as_ref()).map_err(LoadError::Image)?;
         }
-        Ok(Some((batch, spellings_lost)))
+        let is_well_formed = reading == Reading::Strict || batch.terms().all(is_well_formed);
+        Ok(is_well_formed.then_some((batch, spellings_lost)))
+    }
+}
+
+/// How lines are read that are expected to be well-formed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    /// By a lenient parser. Each distinct term is checked behind it: checking IRIs at each occurrence would take
+    /// a quarter of the time of a load.
+    Fast,
+    /// By a strict parser.
+    Strict,
+}
+
+/// Returns whether a text may have a character that is written as two, which only a lenient parser reads.
+fn has_surrogates(text: &[u8]) -> bool {
+    let has = |escape: &[u8]| memmem::find(text, escape).is_some();
+    has(br"\ud") || has(br"\uD")
+}
+
+/// Returns whether a strict parser reads a term that a lenient one has read; `false` where that is not known.
+fn is_well_formed(term: TermRef<'_>) -> bool {
+    match term {
+        TermRef::NamedNode(node) => Iri::parse(node.as_str()).is_ok(),
+        TermRef::Literal(literal) => {
+            let tag = literal.language();
+            // The end of a line may have been written as such.
+            memchr2(b'\n', b'\r', literal.value().as_bytes()).is_none()
+                && tag.is_none_or(|tag| LanguageTag::parse(tag).is_ok())
+                && (tag.is_some() || !NEEDS_A_TAG.contains(&literal.datatype().as_str()))
+        }
+        _ => true,
     }
 }
 

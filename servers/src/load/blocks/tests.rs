@@ -35,6 +35,9 @@ const LINES: &[&[u8]] = &[
     b"<http://e/a> <http://e/p> \"\\ud83d\\ude00\" .\n",
     b"<http://e/a> <http://e/p> \"open .\n",
     b"<http://e/a> <http://e/p> <http://e/open .\n",
+    b"<http://e/a> <http://e/p> \"x\ny\" .\n",
+    b"<http://e/a> <http://e/p> \"x\ry\" .\n",
+    b"<http://e/a> <http://e/\np> \"x\" .\n",
     b"<http://e/a> <http://e/p> \"a\xffb\" .\n",
     b"<http://e/a> <http://e/p>\n",
     b"<http://e/a> <http://e/p> \"1\"\n",
@@ -354,7 +357,7 @@ fn well_formed_blocks_become_batches() {
     let file = FileParser::new(&input, false).unwrap();
     for (text, is_well_formed) in [(LINES[0], true), (LINES[14], false)] {
         let (out, part) = part();
-        assert!(file.block(text.to_vec(), 0, &out).is_ok());
+        assert!(file.block(text, 0, &out).is_ok());
         drop(out);
         let is_batch = part
             .iter()
