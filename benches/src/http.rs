@@ -17,7 +17,7 @@ use hyper_util::rt::TokioIo;
 use servers::app::{App, SchemaChangeError};
 use servers::config::Settings;
 use servers::http::{ServeError, Server};
-use servers::schema_store::InMemorySchemaStore;
+use servers::schema_store::{Expected, InMemorySchemaStore};
 use tokio::net::{TcpListener, TcpStream};
 
 /// A failure to reach the service.
@@ -78,7 +78,7 @@ pub async fn start(
     let schemas = Arc::new(InMemorySchemaStore::default());
     let app = Arc::new(App::new(settings, store, schemas));
     let (stored, _) = app.store_schema(soml).await?;
-    app.bind(&stored.id, None).await?;
+    app.bind(&stored.id, &Expected::default(), None).await?;
     let server = Server::listen(app).await?;
     let address = server.address();
     tokio::spawn(server.run(stop));

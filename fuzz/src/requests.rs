@@ -17,7 +17,7 @@ use serde_json::Value;
 use servers::app::App;
 use servers::config::Settings;
 use servers::http::router;
-use servers::schema_store::InMemorySchemaStore;
+use servers::schema_store::{Expected, InMemorySchemaStore};
 use tokio::runtime::{Builder, Runtime};
 
 const SCHEMA: &str = "
@@ -82,7 +82,7 @@ impl Service {
             let Ok((stored, _)) = app.store_schema(SCHEMA).await else {
                 panic!("the schema is valid");
             };
-            app.bind(&stored.id, None)
+            app.bind(&stored.id, &Expected::default(), None)
                 .await
                 .expect("the schema can be served");
         });

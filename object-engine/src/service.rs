@@ -39,11 +39,19 @@ impl ObjectService {
         store: Arc<dyn GraphStore>,
         options: ServiceOptions,
     ) -> Result<Self, ApiError> {
-        report_unenforced(&schema, &options);
+        let api = Api::new(schema, &options.api)?;
+        Ok(ObjectService::with_api(Arc::new(api), store, options))
+    }
+
+    /// Creates a service with an API that was generated before. What parts that has counts in place of
+    /// [`ServiceOptions::api`].
+    #[must_use]
+    pub fn with_api(api: Arc<Api>, store: Arc<dyn GraphStore>, options: ServiceOptions) -> Self {
+        let schema = api.soml();
+        report_unenforced(schema, &options);
         let rights = options
             .roles_enforced
-            .then(|| Arc::new(Rights::new(&schema)));
-        let api = Api::new(schema, &options.api)?;
+            .then(|| Arc::new(Rights::new(schema)));
         let cache_bytes = options.document_cache_bytes;
         // A text without a language or a datatype.
         let shorthands = Shorthands::new(api.schema(), "Literal_Input", "value");
@@ -65,9 +73,9 @@ impl ObjectService {
             regexes: SchemaRegexes::default(),
             types: Types::default(),
         };
-        Ok(ObjectService {
+        ObjectService {
             shared: Arc::new(shared),
-        })
+        }
     }
 
     /// Returns the generated API.

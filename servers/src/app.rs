@@ -238,21 +238,34 @@ impl App {
         Ok((self.schemas.create(&usable.id, text).await?, checked))
     }
 
-    /// Stores a document, in place of the one that is stored as `id` if there is one.
+    /// Stores a checked document, in place of the one with its identifier if there is one, and binds it.
+    ///
+    /// `query` is the sample query that GraphiQL begins with, before those that are generated.
     ///
     /// # Errors
     ///
     /// Fails as [`App::store_schema`] does, except when the identifier is taken.
-    pub async fn store_or_replace(&self, id: &str, text: &str) -> Result<(), SchemaChangeError> {
-        match self.schemas.get(id).await? {
-            None => self.store_schema(text).await.map(drop),
-            Some(stored) if *stored.text == *text => Ok(()),
-            Some(_) => {
+    pub async fn serve_schema(
+        &self,
+        usable: &UsableSchema,
+        text: &str,
+        query: Option<&str>,
+    ) -> Result<(), SchemaChangeError> {
+        let id = &usable.id;
+        check_id(id).map_err(|error| SchemaChangeError::IdInvalid { error })?;
+        let _change = self.changes.lock().await;
+        let stored = self.schemas.get(id).await?;
+        if stored.as_ref().is_none_or(|stored| *stored.text != *text) {
+            self.check_room(id, text.len()).await?;
+            let text: Arc<str> = text.into();
+            if stored.is_none() {
+                self.schemas.create(id, text).await?;
+            } else {
                 tracing::info!(schema = id, "replacing the stored schema");
-                let any = Expected::default();
-                self.replace_schema(id, text, &any).await.map(drop)
+                self.schemas.replace(id, text, &Expected::default()).await?;
             }
         }
+        self.bind_checked(id, usable, query).await
     }
 
     /// Checks that a document would be within the bounds of what is stored.
@@ -342,27 +355,14 @@ impl App {
         Ok(self.schemas.remove(id, expected).await?)
     }
 
-    /// Binds a stored schema, replacing the bound one.
+    /// Binds a stored schema if it has an `expected` revision, replacing the bound one.
     ///
     /// `query` is the sample query that GraphiQL begins with, before those that are generated.
     ///
     /// # Errors
     ///
-    /// Fails if the schema is unknown or has errors; the bound schema does not change then.
+    /// Fails if the schema is unknown, has another revision, or has errors; the bound schema does not change then.
     pub async fn bind(
-        &self,
-        id: &str,
-        query: Option<&str>,
-    ) -> Result<(StoredSchema, Checked), SchemaChangeError> {
-        self.bind_revision(id, &Expected::default(), query).await
-    }
-
-    /// Binds a stored schema if it has an `expected` revision; see [`App::bind`].
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`App::bind`] does, and when the schema has another revision.
-    pub async fn bind_revision(
         &self,
         id: &str,
         expected: &Expected,
@@ -371,15 +371,37 @@ impl App {
         let _change = self.changes.lock().await;
         let stored = self.stored(id, expected).await?;
         let (usable, checked) = self.usable(&stored.text).await?;
-        let bound = self.prepare(id, &usable, query).await?;
+        self.bind_checked(id, &usable, query).await?;
+        Ok((stored, checked))
+    }
+
+    /// Binds the schema that was bound when the service ended, once it is checked again.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the schema store does.
+    pub async fn bind_again(
+        &self,
+        id: &str,
+        usable: &UsableSchema,
+    ) -> Result<(), SchemaChangeError> {
+        let _change = self.changes.lock().await;
+        self.bind_checked(id, usable, None).await
+    }
+
+    /// Binds a stored schema, while nobody else changes any.
+    async fn bind_checked(
+        &self,
+        id: &str,
+        usable: &UsableSchema,
+        query: Option<&str>,
+    ) -> Result<(), SchemaChangeError> {
+        let bound = self.prepare(id, usable, query).await?;
         self.schemas.set_bound(Some(id)).await?;
         self.swap(Some(bound));
-        tracing::info!(
-            schema = id,
-            types = usable.soml.objects.len(),
-            "schema bound"
-        );
-        Ok((stored, checked))
+        let types = usable.soml.objects.len();
+        tracing::info!(schema = id, types, "schema bound");
+        Ok(())
     }
 
     /// Unbinds a schema; does nothing when it is not the one that is bound.
@@ -455,12 +477,11 @@ impl App {
         query: Option<&str>,
     ) -> Result<Bound, SlotError> {
         let options = self.service_options();
-        let (soml, store) = (Arc::clone(&usable.soml), Arc::clone(&self.store));
+        let (api, store) = (Arc::clone(&usable.api), Arc::clone(&self.store));
         let query = query.map(str::to_owned);
         // The store may make an index for it.
         let make = move || {
-            let service = ObjectService::new(soml, store, options)
-                .expect("the check made the same API from the same schema");
+            let service = ObjectService::with_api(api, store, options);
             let mut examples = example_queries(service.api());
             if let Some(query) = query {
                 let title = "Start";

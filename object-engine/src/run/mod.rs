@@ -54,7 +54,7 @@ const MEDIUM_RESULT: usize = 4 << 20;
 
 /// What all requests to a service share.
 pub(crate) struct Shared {
-    pub(crate) api: Api,
+    pub(crate) api: Arc<Api>,
     pub(crate) store: Arc<dyn GraphStore>,
     pub(crate) options: ServiceOptions,
     pub(crate) documents: Documents,

@@ -23,12 +23,11 @@ use super::other_data::warn_in_background;
 use super::searching::{self, Beside};
 use super::users::{self, Users};
 use super::{CliError, Console, Exit, finish, loading};
-use crate::app::{App, SchemaChangeError};
+use crate::app::App;
 use crate::auth::{self, Verifier};
 use crate::config::{PROPERTIES, Settings, Switch};
 use crate::http::Server;
 use crate::logging;
-use crate::schema::UsableSchema;
 use crate::schema_store::SchemaStoreError;
 use crate::store::{DataStore, EmbeddedStore};
 
@@ -438,13 +437,10 @@ impl Serve {
         text: &str,
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
-        let UsableSchema { id, .. } = usable_with(name, text, &app.api_options(), console)?;
-        let unusable = |error: SchemaChangeError| CliError::Input(format!("{name}: {error}"));
-        let stored = app.store_or_replace(&id, text).await;
-        stored.map_err(unusable)?;
+        let usable = usable_with(name, text, &app.api_options(), console)?;
         let query = self.input.demo.as_ref().map(|demo| demo.query);
-        app.bind(&id, query).await.map_err(unusable)?;
-        Ok(())
+        let served = app.serve_schema(&usable, text, query).await;
+        served.map_err(|error| CliError::Input(format!("{name}: {error}")))
     }
 
     /// Serves data without a schema by one that is made from it.
@@ -490,10 +486,9 @@ async fn bind_kept(app: &App, console: &mut Console<'_>) -> Result<(), CliError>
     let stored = app.schemas.get(&id).await.map_err(failed)?;
     let stored = stored.ok_or(SchemaStoreError::NotFound).map_err(failed)?;
     tracing::info!(schema = id, "binding what was bound before");
-    usable_with(&id, &stored.text, &app.api_options(), console)?;
-    let unusable = |error: SchemaChangeError| CliError::Input(format!("{id}: {error}"));
-    app.bind(&id, None).await.map_err(unusable)?;
-    Ok(())
+    let usable = usable_with(&id, &stored.text, &app.api_options(), console)?;
+    let bound = app.bind_again(&id, &usable).await;
+    bound.map_err(|error| CliError::Input(format!("{id}: {error}")))
 }
 
 /// Logs from now on, first of all what is configured.

@@ -202,7 +202,7 @@ pub(crate) async fn bind(
         Ok(stored) => stored.map(|stored| stored.text).unwrap_or_default(),
         Err(error) => return Err(store_error(error).into_response()),
     };
-    match app.bind_revision(&id, &expected, None).await {
+    match app.bind(&id, &expected, None).await {
         Ok((stored, checked)) => {
             audit(&sender, "bind", &id, "");
             Ok(status(&app, StatusCode::OK, stored, checked).await)

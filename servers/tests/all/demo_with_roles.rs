@@ -17,7 +17,7 @@ use servers::config::{ProviderSettings, Settings};
 use servers::demo::{self, STAR_WARS};
 use servers::identity::Provider;
 use servers::provisioning::Password;
-use servers::schema_store::InMemorySchemaStore;
+use servers::schema_store::{Expected, InMemorySchemaStore};
 use soml_core::Schema;
 use soml_core::access::{Access, Operation, Part, Rights};
 use tempfile::TempDir;
@@ -432,7 +432,7 @@ fn a_schema_with_row_rules_is_refused_where_roles_are_enforced() {
         let app = App::new(settings, store, schemas);
         runtime.block_on(async {
             let (stored, _) = app.store_schema(&text).await?;
-            app.bind(&stored.id, None).await
+            app.bind(&stored.id, &Expected::default(), None).await
         })
     };
     assert!(stored(Settings::default()).is_ok());

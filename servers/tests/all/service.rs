@@ -15,7 +15,7 @@ use servers::demo::STAR_WARS;
 use servers::http::{SearchServer, Server};
 use servers::identity::Provider;
 use servers::load::{Finding, LoadObserver, LoadOptions, load_embedded};
-use servers::schema_store::InMemorySchemaStore;
+use servers::schema_store::{Expected, InMemorySchemaStore};
 use servers::search::{SearchApp, SearchParts};
 use servers::store::EmbeddedStore;
 use tokio::sync::oneshot;
@@ -116,7 +116,9 @@ impl Service {
         let server = runtime.block_on(async {
             if let Some((text, query)) = schema {
                 let (stored, _) = app.store_schema(text).await.unwrap();
-                app.bind(&stored.id, Some(query)).await.unwrap();
+                app.bind(&stored.id, &Expected::default(), Some(query))
+                    .await
+                    .unwrap();
             }
             Server::listen(app).await.unwrap()
         });
