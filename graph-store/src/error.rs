@@ -1,5 +1,7 @@
 //! Errors of stores.
 
+use call_context::{CallError, MeterExceeded};
+
 /// An error of a store. Its message may contain addresses and never leaves the process.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -10,9 +12,7 @@ pub enum StoreError {
     /// The request was cancelled.
     #[error("the request was cancelled")]
     Cancelled,
-    /// The work exceeds the limit of its meter; only [`CallContext::spend`] returns this.
-    ///
-    /// [`CallContext::spend`]: crate::CallContext::spend
+    /// The work exceeds the limit of its meter; only [`CallContext::spend`](crate::CallContext::spend) leads to this.
     #[error(transparent)]
     Metered(#[from] MeterExceeded),
     /// The store cannot do what is requested; the message is fit for clients.
@@ -30,7 +30,7 @@ pub enum StoreError {
     /// There is no memory for a result now; see [`CallContext::hold`](crate::CallContext::hold).
     #[error("there is no memory for a result of the store")]
     OutOfMemory,
-    /// Too much work waits for a processor already; see [`LongWork`](crate::LongWork).
+    /// Too much work waits for a processor already; see [`LongWork`](call_context::LongWork).
     #[error("too many requests wait for a processor")]
     Overloaded,
     /// Work on a result panicked; the panic is in the log.
@@ -57,13 +57,31 @@ pub enum StoreError {
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// The work exceeded the limit of a [`Meter`](crate::Meter): repeat it on another thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the work is too long for this thread")]
-pub struct MeterExceeded(());
+impl From<CallError> for StoreError {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Deadline => StoreError::Deadline,
+            CallError::Cancelled => StoreError::Cancelled,
+            CallError::Metered(exceeded) => StoreError::Metered(exceeded),
+            CallError::OutOfMemory => StoreError::OutOfMemory,
+            CallError::Overloaded => StoreError::Overloaded,
+            // There may be other ones in later versions.
+            _ => StoreError::Panicked,
+        }
+    }
+}
 
-impl MeterExceeded {
-    pub(crate) fn new() -> Self {
-        MeterExceeded(())
+impl StoreError {
+    /// Returns why a call ended that did not fail by the fault of the store, but by that of the request or of the service;
+    /// `None` for all others.
+    #[must_use]
+    pub fn of_call(&self) -> Option<CallError> {
+        Some(match self {
+            StoreError::Deadline => CallError::Deadline,
+            StoreError::Cancelled => CallError::Cancelled,
+            StoreError::OutOfMemory => CallError::OutOfMemory,
+            StoreError::Overloaded => CallError::Overloaded,
+            _ => return None,
+        })
     }
 }

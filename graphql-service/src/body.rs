@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::memory::MemoryAccount;
+use call_context::MemoryAccount;
 
 /// JSON text in segments.
 #[derive(Clone, Default)]

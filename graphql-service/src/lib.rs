@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod body;
+mod call;
 pub mod caller;
 pub mod code;
 pub mod complexity;
@@ -13,12 +14,10 @@ mod findings;
 mod inputs;
 mod introspection;
 pub mod limits;
-pub mod memory;
 pub mod request;
 pub mod response;
 pub mod service;
 pub mod shorthand;
-pub mod slots;
 pub mod stream;
 pub mod suggestions;
 pub mod writer;
@@ -26,12 +25,14 @@ pub mod writer;
 /// The GraphQL library whose types are part of this API.
 pub use apollo_compiler;
 pub use body::Body;
+/// The crate whose deadlines, memory and slots requests carry.
+pub use call_context;
+pub use call_context::{MemoryAccount, MemoryBudget, OutOfMemory, Slot, SlotError, Slots, Weight};
 pub use caller::Caller;
 pub use digits::{Digits, ExactValue};
 pub use document::{Document, Documents, Prepared, Refusal};
 pub use error::{ErrorCode, GraphqlError, Location, PathSegment};
 pub use limits::Limits;
-pub use memory::{MemoryAccount, MemoryBudget, OutOfMemory};
 pub use request::{
     Forwarded, Freshness, Introspection, ObservedOperation, Overdue, Request, RequestContext,
     RequestError, RequestObserver,
@@ -39,6 +40,5 @@ pub use request::{
 pub use response::{Answer, Outcome, Reply, Response, Written};
 pub use service::Service;
 pub use shorthand::Shorthands;
-pub use slots::{Slot, SlotError, Slots, Weight};
 pub use stream::{Event, Replies};
 pub use suggestions::MeantFields;

@@ -13,8 +13,8 @@ use bytes::Bytes;
 use crate::body::Body;
 use crate::code;
 use crate::error::{ErrorCode, GraphqlError, Location, PathSegment};
-use crate::memory::MemoryAccount;
 use crate::response::Answer;
+use call_context::MemoryAccount;
 
 /// Least length at which a segment of the answer is complete: copying a shorter one costs less than sending two.
 const SHORT_SEGMENT: usize = 32 << 10;

@@ -1,7 +1,6 @@
 //! Converts store failures to errors that clients see.
 
 use graph_store::StoreError;
-use graph_store::requests::error_of_request;
 use graphql_service::{GraphqlError, code as shared};
 
 use crate::code;
@@ -9,8 +8,8 @@ use crate::code;
 /// Returns what a client is told of a failure of the store; the rest goes into the log.
 pub(crate) fn store_error(error: &StoreError, request_id: &str) -> GraphqlError {
     let failed = |code, message| GraphqlError::of_failure(code, message, error, request_id);
-    if let Some(error) = error_of_request(error) {
-        return error;
+    if let Some(error) = error.of_call() {
+        return error.into();
     }
     match error {
         StoreError::Unsupported(what) => GraphqlError::new(code::STORE_UNSUPPORTED, what.clone()),

@@ -11,7 +11,6 @@ use super::data::{e, quads, v};
 use super::export::{comparable, listed};
 use super::subject::{Subject, selection};
 use super::writing::{Writing, quad, record};
-use crate::context::CallContext;
 use crate::query::{
     Comparison, Constant, Dataset, Domain, HydrationRequest, NodeCondition, Operator, Quantifier,
     Slot, Step, TermCondition, TypeTest, ValueCondition, ValueTest,
@@ -20,6 +19,7 @@ use crate::write::{
     ChangeKind, ChangeRecord, ChangedObjects, NewRecord, QuadChange, QuadPattern, RecordQuery,
     change_graph,
 };
+use call_context::CallContext;
 
 /// Adds one quad per number.
 fn change(number: usize) -> QuadChange {

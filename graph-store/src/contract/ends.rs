@@ -5,8 +5,8 @@ use std::time::Instant;
 use futures::executor::block_on;
 
 use super::subject::{Subject, selection, things};
-use crate::context::CallContext;
 use crate::error::StoreError;
+use call_context::CallContext;
 
 pub(super) fn nothing_is_asked_after_the_deadline(subject: &Subject) {
     let mut context = CallContext::new();

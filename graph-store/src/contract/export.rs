@@ -10,9 +10,9 @@ use oxrdf::{BlankNode, Literal, NamedOrBlankNode, Quad, Term};
 
 use super::data::quads;
 use super::subject::Subject;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::store::{GraphStore, QuadSink};
+use call_context::CallContext;
 
 /// Quads of a listing, until there are enough.
 #[derive(Default)]

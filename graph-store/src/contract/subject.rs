@@ -8,12 +8,12 @@ use oxrdf::{NamedNode, Term};
 use soml_core::datatype::Scalar;
 
 use super::data::{e, v};
-use crate::context::CallContext;
 use crate::query::{
     Column, Dataset, HydrationRequest, NodeCondition, ObjectRef, OrderKey, OrderStep, Page,
     Selection, Slot, SortBy, Step, TermView, TypeTest, Window,
 };
 use crate::store::{GraphStore, Windowed};
+use call_context::CallContext;
 
 /// A store under test.
 pub(super) struct Subject {

@@ -10,13 +10,13 @@ use oxrdf::{GraphName, Literal, NamedNode, Quad, Term};
 
 use super::data::{e, quads, v};
 use super::subject::{Subject, local, next, selection, things};
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{HydrationRequest, Slot, Step};
 use crate::store::{GraphStore, Transaction, WriteStore};
 use crate::write::{
     ChangeKind, ChangeRecord, ChangedObjects, NewRecord, QuadChange, QuadPattern, RecordQuery,
 };
+use call_context::CallContext;
 
 /// How long a call may take that waits for nothing.
 const TIMEOUT: Duration = Duration::from_secs(600);

@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 
 use super::ImageStore;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::store::export::{ExportStore, QuadSink, pass};
+use call_context::CallContext;
 
 #[async_trait(?Send)]
 impl ExportStore for ImageStore {

@@ -52,13 +52,13 @@ mod tests {
     use oxrdf::vocab::rdf;
     use oxrdf::{GraphName, Literal, NamedNode, Quad, Term};
 
-    use crate::context::{CallContext, Snapshots};
     use crate::image::{ImageBuilder, ImageStore};
     use crate::query::{
         Dataset, HydrationRequest, NodeCondition, ObjectSlice, Objects, Page, Position, Selection,
         Slot, Step, Take, TypeTest, Window,
     };
     use crate::store::{GraphStore, WindowBuilder};
+    use call_context::{CallContext, Snapshots};
 
     fn v(name: &str) -> NamedNode {
         NamedNode::new_unchecked(format!("http://v/{name}"))

@@ -15,9 +15,9 @@ use super::Image;
 use super::shared::{Shared, locked};
 use super::snapshot::Snapshot;
 use super::source::Reader;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::{Changes, Kept, OrderSpec, OrderedList, SavedOrder, TakeChange, Walker};
+use call_context::CallContext;
 
 /// Changed quads that are left to the next page of an order, which takes about as long as placing their objects.
 const FOLLOW_AFTER: u64 = if cfg!(test) { 4 } else { 8 };

@@ -16,12 +16,12 @@ use super::error::{ImageError, not_written};
 use super::folder::{Folder, Sync};
 use super::log::{history_after, write_change, write_record};
 use super::snapshot::Snapshot;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::store::DataVersion;
 use crate::store::queue::Queue;
 use crate::store::records::RecordList;
 use crate::write::{ChangeRecord, NewRecord, QuadChange, RecordQuery};
+use call_context::CallContext;
 
 /// A store over an image and changes.
 pub(super) struct Shared {

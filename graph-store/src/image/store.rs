@@ -15,13 +15,13 @@ use super::shared::{First, Keeping, Shared, locked};
 use super::snapshot::Snapshot;
 use super::source::Reader;
 use super::sync::LogThread;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::Walker;
 use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
 use crate::store::{
     DataVersion, ExportStore, GraphStore, LocalStore, StoreInfo, Windowed, WriteStore,
 };
+use call_context::CallContext;
 
 /// What the store says that it is.
 pub(super) const PROVIDER: &str = "image";

@@ -8,13 +8,13 @@ use oxrdf::{NamedOrBlankNode, Quad};
 use super::shared::{Begun, Shared};
 use super::snapshot::Snapshot;
 use super::store::PROVIDER;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::View;
 use crate::query::Dataset;
 use crate::store::queue::Turn;
 use crate::store::{GraphStore, Transaction};
 use crate::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern};
+use call_context::CallContext;
 
 /// A transaction, which nobody else is in at the same time.
 ///

@@ -6,10 +6,10 @@ use async_trait::async_trait;
 
 use super::ImageStore;
 use super::transaction::Open;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::store::{Transaction, WriteStore};
 use crate::write::{ChangeRecord, RecordQuery};
+use call_context::CallContext;
 
 /// Calls wait for their turn and for syncs without blocking; all else they do on the calling thread. A commit
 /// waits for its sync even beyond its deadline: its outcome would be unknown otherwise.

@@ -4,10 +4,10 @@ use async_trait::async_trait;
 
 use super::OxigraphStore;
 use super::source::failed;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::{DecodedQuads, Pattern};
 use crate::store::export::{ExportStore, QuadSink, pass};
+use call_context::CallContext;
 
 #[async_trait(?Send)]
 impl ExportStore for OxigraphStore {

@@ -13,7 +13,6 @@ use proptest::prelude::*;
 use super::normal::normal;
 use super::upkeep::Thresholds;
 use super::{OxigraphStore, Records, Shared};
-use crate::context::{CallContext, Meter, ResultMemory};
 use crate::error::StoreError;
 use crate::query::{
     Dataset, HydrationRequest, NodeCondition, ObjectRef, OrderKey, Page, Quantifier, Selection,
@@ -22,6 +21,7 @@ use crate::query::{
 use crate::store::records::RecordList;
 use crate::store::{GraphStore, LocalStore, WriteStore};
 use crate::write::{NewRecord, QuadChange, QuadPattern, RecordQuery, change_graph};
+use call_context::{CallContext, Meter, ResultMemory};
 
 /// Objects, by their numbers.
 const OBJECTS: u8 = 6;

@@ -32,11 +32,11 @@ use records::Records;
 use shared::{ON_DISK, Shared};
 use source::{Embedded, failed};
 
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::pattern::Walker;
 use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
 use crate::store::{ExportStore, GraphStore, LocalStore, StoreInfo, Windowed, WriteStore};
+use call_context::CallContext;
 
 /// An Oxigraph store.
 pub struct OxigraphStore {

@@ -10,10 +10,10 @@ use oxigraph::store::Store;
 use oxrdf::{Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Triple};
 
 use super::source::failed;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::store::records::RecordList;
 use crate::write::{ChangeRecord, RecordQuery, change_graph};
+use call_context::CallContext;
 
 /// The records of a store.
 pub(super) enum Records {

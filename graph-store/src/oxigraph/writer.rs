@@ -9,10 +9,10 @@ use super::OxigraphStore;
 use super::normal::normal_term;
 use super::shared::ON_DISK;
 use super::transaction::Open;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::store::{Transaction, WriteStore};
 use crate::write::{ChangeRecord, RecordQuery};
+use call_context::CallContext;
 
 /// Calls wait for their turn without blocking; all else they do on the calling thread.
 #[async_trait]

@@ -20,7 +20,6 @@ use super::Walker;
 use super::overlay::Overlay;
 use super::pending::Pending;
 use super::source::{Object, Pattern, QuadSource};
-use crate::context::CallContext;
 use crate::contract;
 use crate::error::StoreError;
 use crate::query::{
@@ -28,6 +27,7 @@ use crate::query::{
     Page, Quantifier, Selection, Slot, SortBy, Step, TypeTest, ValueCondition, Window,
 };
 use crate::store::{GraphStore, StoreInfo, Windowed};
+use call_context::CallContext;
 
 /// Distinct terms, and triples of their numbers in both directions.
 #[derive(Default)]

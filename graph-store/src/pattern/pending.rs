@@ -9,9 +9,9 @@ use hashbrown::HashTable;
 use oxrdf::{GraphNameRef, NamedNodeRef, NamedOrBlankNodeRef, Quad, QuadRef, Term, TermRef};
 
 use super::source::Pattern;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::write::{QuadChange, change_graph};
+use call_context::CallContext;
 
 /// Quads that are looked up between two checks of the deadline.
 const CHECK_EVERY: usize = 1_000;
@@ -56,7 +56,7 @@ impl Pending {
                 false => self.remove(quad, exists),
             }
         }
-        context.check()
+        Ok(context.check()?)
     }
 
     /// Returns the difference as a change.

@@ -10,7 +10,6 @@ use super::ready::{ReadyStep, ReadyTest};
 use super::source::QuadSource;
 use super::walk::Walker;
 use super::{candidates, hydrate};
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::evaluate::shown;
 use crate::query::{
@@ -20,8 +19,9 @@ use crate::query::{
 use crate::store::order::{KeyCache, Neighbours, keys, sorted_page, sorted_values};
 use crate::store::ready_order::{ReadyOrder, ReadyPage};
 use crate::store::{Place, PlaceBuilder, Windowed};
-use crate::trace::LookUp;
 use crate::value::SortValue;
+use call_context::CallContext;
+use call_context::trace::LookUp;
 
 impl<S: QuadSource> Walker<'_, S> {
     /// Returns the objects of a selection, ordered and paged.

@@ -5,10 +5,10 @@ use async_trait::async_trait;
 use super::decoded::Plain;
 use super::source::PatternSource;
 use super::walk::Walker;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
 use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed};
+use call_context::CallContext;
 
 /// A store over anything that finds quads by a pattern.
 ///

@@ -6,10 +6,10 @@ use super::overlay::Overlay;
 use super::pending::Pending;
 use super::source::QuadSource;
 use super::walk::Walker;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
 use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed};
+use call_context::CallContext;
 
 /// The data of a store at one moment, which requests read through a source of their own.
 pub(crate) trait Data: Send + Sync + 'static {

@@ -9,10 +9,10 @@ use oxrdf::{Quad, Term, TermRef};
 
 use super::ready::{Known, ReadyStep, ReadyTest};
 use super::source::{Object, QuadSource};
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{Dataset, Step};
 use crate::store::order::drop_repeated;
+use call_context::CallContext;
 
 /// How many triples are read between two checks of the deadline.
 const CHECK_EVERY: u32 = 128;
@@ -63,7 +63,7 @@ impl<'a, S: QuadSource> Walker<'a, S> {
 
     /// Checks the deadline now.
     pub(super) fn check(&self) -> Result<(), StoreError> {
-        self.context.check()
+        Ok(self.context.check()?)
     }
 
     /// Checks the deadline every `CHECK_EVERY` triples.
@@ -85,7 +85,7 @@ impl<'a, S: QuadSource> Walker<'a, S> {
     /// Counts the triples read since the last check of the deadline.
     pub(super) fn settle(&self) -> Result<(), StoreError> {
         self.context.hold(self.kept.take())?;
-        self.context.spend(self.read.take())
+        Ok(self.context.spend(self.read.take())?)
     }
 
     /// Counts a term that is kept for the result, at the next check of the deadline.

@@ -8,12 +8,12 @@ use super::dialect::TreeForm;
 use super::endpoint::Rows;
 use super::facts::{Facts, wanted};
 use super::results::malformed;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{ObjectRef, Slot, Tree, TreeLevel, TreeRequest, TreeValues, ValueCondition};
 use crate::sparql::{Found, LevelQuery, TreeQuery};
 use crate::store::order::{CHECK_EVERY, KeyCache, drop_repeated, sorted_values};
 use crate::store::ready_order::ReadyPage;
+use call_context::CallContext;
 
 /// Returns the query of a request.
 pub(super) fn query_of(request: &TreeRequest<'_>) -> TreeQuery {

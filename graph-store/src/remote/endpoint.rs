@@ -6,10 +6,10 @@ use async_trait::async_trait;
 use oxrdf::Term;
 use spargebra::{Query, Update};
 
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::Dataset;
 use crate::store::StoreInfo;
+use call_context::CallContext;
 
 /// A query for an endpoint, and the dataset that it reads.
 #[derive(Clone, Copy, Debug)]

@@ -6,13 +6,13 @@ use std::collections::HashMap;
 
 use oxrdf::{NamedNode, Term};
 
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::evaluate::shown;
 use crate::query::{OrderKey, SortBy, Step, TypeGuard, TypeTest};
 use crate::sparql::Fact;
 use crate::store::order::{Neighbours, drop_repeated, split};
 use crate::value::SortValue;
+use call_context::CallContext;
 
 /// Returns the facts that the keys of an order and a test of the nodes need.
 pub(super) fn wanted(order: &[OrderKey], members: Option<&TypeTest>) -> Vec<Fact> {

@@ -12,7 +12,6 @@ use soml_core::datatype::Scalar;
 use super::dialect::Dialect;
 use super::endpoint::Rows;
 use super::results::malformed;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::evaluate::shown;
 use crate::query::{OrderKey, OrderStep, OrderWay, Position, Selection, SortBy};
@@ -20,6 +19,7 @@ use crate::sparql::{KeyKind, OrderedPage, PageBy, PageKey};
 use crate::store::compare_positions;
 use crate::store::order::CHECK_EVERY;
 use crate::value::SortValue;
+use call_context::CallContext;
 
 /// Servers sort strings by UTF-16 code units or by code points, which is the same below this character.
 const FIRST_UNSURE: char = '\u{E000}';

@@ -8,7 +8,6 @@ use oxrdf::{NamedNode, Term};
 
 use super::endpoint::Rows;
 use super::facts::Facts;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{Column, Hydrated, ObjectRef, Objects, OrderKey, Page, Position, Slot, Window};
 use crate::sparql::Fact;
@@ -17,6 +16,7 @@ use crate::store::order::{
 };
 use crate::store::ready_order::{ReadyOrder, ReadyPage};
 use crate::store::{WindowBuilder, Windowed};
+use call_context::CallContext;
 
 /// Values to read of each object, each slot with the facts that its order compares.
 pub(super) type AskedSlots = Vec<(Slot, Vec<Fact>)>;
@@ -192,7 +192,7 @@ fn numbered(
         if count.is_multiple_of(CHECK_EVERY)
             && let Err(error) = context.check()
         {
-            return Some(Err(error));
+            return Some(Err(error.into()));
         }
         let number = match number {
             Some(Term::Literal(number)) => number.value().parse().ok(),

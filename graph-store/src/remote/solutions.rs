@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use spargebra::algebra::GraphPattern;
 
 use super::endpoint::Rows;
-use crate::context::CallContext;
 use crate::error::StoreError;
+use call_context::CallContext;
 
 /// A store that answers SELECT queries over all its graphs: for statistics, which objects and their
 /// values do not give.

@@ -21,7 +21,6 @@ use super::results::{self, AskedSlots, malformed};
 use super::solutions::{Solutions, width};
 #[cfg(feature = "remote")]
 use super::write::{IsolationReport, PlainWriter};
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{
     Column, Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Objects, Page,
@@ -32,6 +31,7 @@ use crate::sparql::{self, Fact, Found, SlotQuery, TreeQuery};
 use crate::store::WriteStore;
 use crate::store::order::named_nodes;
 use crate::store::{AheadStore, GraphStore, StoreFeatures, StoreInfo, WindowBuilder, Windowed};
+use call_context::CallContext;
 
 /// Options of a remote store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -415,7 +415,8 @@ impl GraphStore for RemoteStore {
         let pattern = sparql::nodes_page(&condition, selection.page);
         let rows = self.rows(pattern, &selection.dataset, context).await?;
         let size = rows.terms.len();
-        context.run_long(size, move || results::by_iri(rows)).await
+        let objects = move || results::by_iri(rows);
+        Ok(context.run_long(size, objects).await?)
     }
 
     async fn count(&self, selection: &Selection, context: &CallContext) -> Result<u64, StoreError> {
@@ -428,7 +429,7 @@ impl GraphStore for RemoteStore {
             let rows = self.rows(pattern, &selection.dataset, context).await?;
             let size = rows.terms.len();
             let count = move || named_nodes(rows.terms.into_iter().flatten()).count() as u64;
-            return context.run_long(size, count).await;
+            return Ok(context.run_long(size, count).await?);
         }
         let pattern = sparql::count_of(&condition);
         let rows = self.rows(pattern, &selection.dataset, context).await?;
@@ -493,7 +494,7 @@ impl GraphStore for RemoteStore {
         let size = nodes + values.sum::<usize>();
         let is_asked: Vec<bool> = request.slots.iter().map(can_have_values).collect();
         let join = move || results::joined(fetched, &is_asked, nodes);
-        context.run_long(size, join).await
+        Ok(context.run_long(size, join).await?)
     }
 
     fn features(&self) -> StoreFeatures {

@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{Selection, Tree, TreeLevel, TreeRequest};
+use call_context::CallContext;
 
 /// A store for which one large read costs less than several small ones, since each goes over a
 /// network.

@@ -7,8 +7,8 @@ use oxrdf::Quad;
 #[cfg(any(feature = "image", feature = "oxigraph", feature = "remote"))]
 use oxrdf::{NamedOrBlankNode, Term};
 
-use crate::context::CallContext;
 use crate::error::StoreError;
+use call_context::CallContext;
 
 /// A store that lists all its quads, in bounded memory however many there are.
 ///

@@ -8,7 +8,6 @@ use oxrdf::NamedNode;
 
 use super::GraphStore;
 use super::order::split;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::evaluate::shown;
 use crate::query::{
@@ -16,6 +15,7 @@ use crate::query::{
     Slot, SortBy, Step, TermSlice, TermView, TypeGuard, TypeIndex, TypeTest, ValueCondition,
 };
 use crate::value::SortValue;
+use call_context::CallContext;
 
 /// Returns the sort keys of each object, in the order of `order`.
 ///

@@ -2,9 +2,9 @@
 
 use oxrdf::NamedNode;
 
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{Hydrated, HydrationRequest};
+use call_context::CallContext;
 
 /// A store whose calls do all their work on the calling thread, and so block it.
 pub trait LocalStore: Send + Sync {

@@ -22,9 +22,9 @@ pub(crate) use window::{Place, PlaceBuilder};
 pub use window::{WindowBuilder, Windowed, compare_keys, compare_positions};
 pub use writer::{Transaction, WriteStore};
 
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{Hydrated, HydrationRequest, Objects, Page, Position, Selection, Window};
+use call_context::CallContext;
 
 /// A store of RDF data.
 ///

@@ -16,10 +16,10 @@ use soml_core::datatype::Scalar;
 
 use super::compare_keys;
 use super::ready_order::{By, ReadyOrder, ReadyPage, ReadyPlace, ReadyWay};
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{OrderStep, OrderWay, Page, SortBy, Step, TypeIndex, TypeTest};
 use crate::value::SortValue;
+use call_context::CallContext;
 
 /// How many objects are read between two checks of the deadline.
 pub(crate) const CHECK_EVERY: usize = 256;

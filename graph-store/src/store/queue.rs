@@ -12,8 +12,8 @@ use std::time::Instant;
 use futures::channel::oneshot;
 use futures::future::{self, Either};
 
-use crate::context::CallContext;
 use crate::error::StoreError;
+use call_context::CallContext;
 
 /// A queue whose turns are given in the order of arrival.
 #[derive(Clone, Default)]

@@ -5,9 +5,9 @@ use std::time::SystemTime;
 
 use oxrdf::NamedNode;
 
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::write::{ChangeRecord, RecordQuery};
+use call_context::CallContext;
 
 /// Records in memory.
 #[derive(Default)]

@@ -6,9 +6,9 @@ use async_trait::async_trait;
 use oxrdf::{Quad, Term};
 
 use super::GraphStore;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern, RecordQuery};
+use call_context::CallContext;
 
 /// A store that can be written to, one transaction after the other.
 ///

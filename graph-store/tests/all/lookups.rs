@@ -3,14 +3,15 @@
 use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
+use call_context::{CallContext, LookUp, Meter, Trace};
 use futures::executor::block_on;
+use graph_store::GraphStore;
 use graph_store::image::{FolderOptions, ImageBuilder, ImageStore};
 use graph_store::query::{
     Comparison, Constant, Dataset, Domain, NodeCondition, Operator, Page, Quantifier, Regex,
     Selection, Step, TermCondition, TypeTest, ValueCondition, ValueTest,
 };
 use graph_store::write::{NewRecord, QuadChange};
-use graph_store::{CallContext, GraphStore, LookUp, Meter, Trace};
 use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{GraphName, Literal, NamedNode, Quad, Term};
 

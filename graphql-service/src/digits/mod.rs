@@ -16,7 +16,7 @@ use apollo_compiler::response::{JsonMap, JsonValue};
 pub(crate) use defaults::InexactDefaults;
 pub(crate) use scan::{digits_of, within_range};
 
-use crate::memory::allocated;
+use call_context::memory::allocated;
 
 /// What stands in a value for a number that is out of range, but for its sign.
 const STAND_IN: &str = "1.7976931348623157e308";

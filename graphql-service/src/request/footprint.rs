@@ -6,7 +6,7 @@
 use apollo_compiler::response::serde_json_bytes::ByteString;
 use apollo_compiler::response::{JsonMap, JsonValue};
 
-use crate::memory::allocated;
+use call_context::memory::allocated;
 
 /// Bytes of a value itself, without what it leads to.
 const VALUE: usize = size_of::<JsonValue>();

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::caller::Caller;
 use crate::digits::{Digits, ExactValue};
 use crate::limits::Limits;
-use crate::memory::MemoryAccount;
+use call_context::{CallContext, MemoryAccount};
 
 /// A GraphQL request.
 #[derive(Clone, Debug, Default)]
@@ -274,6 +274,19 @@ impl RequestContext {
             forwarded: Arc::default(),
             freshness: Arc::default(),
             observer: None,
+        }
+    }
+
+    /// Returns the context of a call on behalf of the request, without memory and long work.
+    #[must_use]
+    pub fn call(&self) -> CallContext {
+        let call = CallContext::new()
+            .with_cancellation(self.cancellation.clone())
+            .with_request_id(self.request_id.clone())
+            .with_accept_language(self.accept_language.clone());
+        match self.deadline {
+            Some(deadline) => call.with_deadline(deadline),
+            None => call,
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{AnswerWriter, SEGMENTS_AT_HAND};
-use crate::memory::MemoryBudget;
+use call_context::MemoryBudget;
 
 #[test]
 fn text_is_repeated_while_it_is_there() {

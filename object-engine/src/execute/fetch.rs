@@ -120,7 +120,7 @@ async fn fetch_depth(
         linker.link(values);
         linker
     };
-    execution.context.run_long(size, link).await
+    Ok(execution.context.run_long(size, link).await?)
 }
 
 /// Asks the store for what each root field needs first.

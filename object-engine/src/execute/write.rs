@@ -382,7 +382,7 @@ impl<'a> Writer<'a> {
                 .context
                 .spend(std::mem::take(&mut self.objects))
         {
-            self.stop(error);
+            self.stop(error.into());
         }
         self.answer.check()
     }

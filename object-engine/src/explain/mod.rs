@@ -5,10 +5,10 @@ mod condition;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use call_context::trace::micros;
+use call_context::{Trace, TraceStep};
 use condition::{objects, step, value};
 use graph_store::query::{OrderWay, Selection, Slot, Take};
-use graph_store::trace::micros;
-use graph_store::{Trace, TraceStep};
 use graphql_service::Response;
 use serde::Serialize;
 

@@ -13,9 +13,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use apollo_compiler::response::JsonValue;
+use call_context::{CallError, InSlots, Meter, PATIENCE, RequestMemory, Trace};
 use futures::FutureExt;
-use graph_store::requests::{InSlots, PATIENCE, RequestMemory, call_context};
-use graph_store::{CallContext, GraphStore, LocalStore, Meter, StoreError, Trace};
+use graph_store::{CallContext, GraphStore, LocalStore, StoreError};
 use graphql_gen::typesystem::Api;
 use graphql_service::{
     Answer, Document, Documents, GraphqlError, Prepared, Refusal, Reply, Request, RequestContext,
@@ -149,6 +149,12 @@ impl From<Refusal> for Stop {
     }
 }
 
+impl From<CallError> for Stop {
+    fn from(error: CallError) -> Self {
+        Stop::Failed(error.into())
+    }
+}
+
 impl From<StoreError> for Stop {
     fn from(error: StoreError) -> Self {
         Stop::Failed(error)
@@ -161,7 +167,7 @@ impl Job {
             shared: Arc::clone(shared),
             known: shared.documents.known(&request.query),
             request: Arc::new(request),
-            call: call_context(&context),
+            call: context.call(),
             context: Arc::new(context),
             may_block: false,
             explains: false,
@@ -349,7 +355,10 @@ impl Job {
 
     /// Counts the results of the store from now on.
     fn counted(mut self, may_wait: bool) -> Self {
-        self.call.memory = Some(Arc::new(RequestMemory::new(&self.context, may_wait)));
+        self.call.memory = Some(Arc::new(RequestMemory::new(
+            Arc::clone(&self.context.memory),
+            may_wait,
+        )));
         self
     }
 
@@ -399,7 +408,7 @@ impl Job {
         has_small_variables && (self.known.is_some() || self.request.query.len() <= SHORT_TEXT)
     }
 
-    fn spend(&self, work: u64) -> Result<(), StoreError> {
+    fn spend(&self, work: u64) -> Result<(), CallError> {
         self.call.spend(u32::try_from(work).unwrap_or(u32::MAX))
     }
 

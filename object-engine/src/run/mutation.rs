@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use call_context::Meter;
 use graph_store::write::{ChangeKind, ChangeRecord, ChangedObjects, NewRecord};
-use graph_store::{LocalStore, Meter, StoreError, Transaction};
+use graph_store::{LocalStore, StoreError, Transaction};
 use graphql_service::{Answer, GraphqlError, Reply, Slot, Weight, Written};
 use oxrdf::GraphName;
 use soml_core::access::Access;
@@ -225,7 +226,7 @@ impl Job {
         if let Err(error) = self.call.check() {
             overdue.clear();
             transaction.roll_back().await;
-            return Err(error);
+            return Err(error.into());
         }
         match transaction.commit(record, &self.call).await {
             Ok(_) => Ok(written),

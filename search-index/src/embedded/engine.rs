@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use std::thread::available_parallelism;
 
 use async_trait::async_trait;
-use graph_store::requests::MEDIUM_TERMS;
-use graph_store::{CallContext, Meter, StoreError, private_files};
+use call_context::MEDIUM_TERMS;
+use call_context::{CallContext, CallError, Meter};
+use graph_store::private_files;
 
 use super::catalog::{self, Catalog, folder};
 use super::error::{failed, problem};
@@ -160,7 +161,7 @@ impl EmbeddedEngine {
         }
         match self.on_thread(None, context, held, work).await? {
             Attempt::Done(done) => done,
-            Attempt::TooLong { .. } => Err(StoreError::Cancelled.into()),
+            Attempt::TooLong { .. } => Err(CallError::Cancelled.into()),
         }
     }
 
@@ -171,7 +172,7 @@ impl EmbeddedEngine {
         context: &CallContext,
         held: usize,
         work: Arc<impl Fn(&Watch) -> Result<T, EngineError> + Send + Sync + 'static>,
-    ) -> Result<Attempt<T>, StoreError> {
+    ) -> Result<Attempt<T>, CallError> {
         let own = context.clone();
         let run = move || Attempt::new(steps, own, held, &*work);
         match (&context.long_work, steps) {
@@ -208,7 +209,7 @@ impl<T> Attempt<T> {
         };
         let watch = Watch::new(context, held);
         match work(&watch) {
-            Err(EngineError::Call(StoreError::Metered(_))) if steps.is_some() => {
+            Err(EngineError::Call(CallError::Metered(_))) if steps.is_some() => {
                 Attempt::TooLong { held: watch.held() }
             }
             done => Attempt::Done(done),

@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use call_context::CallError;
 use futures::channel::oneshot;
-use graph_store::StoreError;
 
 use super::error::failed;
 use crate::engine::EngineError;
@@ -54,11 +54,11 @@ impl Workers {
     /// Runs work on one of the threads. It is done even if the future is dropped.
     ///
     /// # Errors
-    /// [`StoreError::Overloaded`] when too much work waits already, and [`StoreError::Panicked`].
+    /// [`CallError::Overloaded`] when too much work waits already, and [`CallError::Panicked`].
     pub(super) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, StoreError> {
+    ) -> Result<T, CallError> {
         let (done, result) = oneshot::channel();
         self.queue.push(Box::new(move || {
             // A panic drops the sender, which is what whoever waits notices.
@@ -66,7 +66,7 @@ impl Workers {
                 let _ = done.send(value);
             }
         }))?;
-        result.await.map_err(|_| StoreError::Panicked)
+        result.await.map_err(|_| CallError::Panicked)
     }
 }
 
@@ -82,10 +82,10 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, job: Job) -> Result<(), StoreError> {
+    fn push(&self, job: Job) -> Result<(), CallError> {
         let mut state = self.lock();
         if state.jobs.len() >= self.max_waiting {
-            return Err(StoreError::Overloaded);
+            return Err(CallError::Overloaded);
         }
         state.jobs.push_back(job);
         drop(state);
@@ -131,9 +131,9 @@ mod tests {
     use std::sync::mpsc;
     use std::time::Duration;
 
+    use call_context::CallError;
     use futures::executor::block_on;
     use futures::future::join;
-    use graph_store::StoreError;
 
     use super::Workers;
 
@@ -141,7 +141,7 @@ mod tests {
     fn work_is_done_and_a_panic_costs_one_job() {
         let workers = Workers::new("test", 1, 10).expect("threads");
         let panicked = block_on(workers.run(|| panic!("on purpose")));
-        assert!(matches!(panicked, Err::<(), _>(StoreError::Panicked)));
+        assert!(matches!(panicked, Err::<(), _>(CallError::Panicked)));
         assert!(matches!(block_on(workers.run(|| 7)), Ok(7)));
     }
 
@@ -167,6 +167,6 @@ mod tests {
         };
         let (_, (waited, refused)) = block_on(join(busy, others));
         assert!(matches!(waited, Ok(1)));
-        assert!(matches!(refused, Err(StoreError::Overloaded)));
+        assert!(matches!(refused, Err(CallError::Overloaded)));
     }
 }

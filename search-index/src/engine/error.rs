@@ -1,6 +1,6 @@
 //! Errors of engines.
 
-use graph_store::StoreError;
+use call_context::CallError;
 use graphql_service::ErrorCode;
 
 use crate::code;
@@ -44,7 +44,7 @@ pub enum EngineError {
     },
     /// The deadline passed, the request was cancelled, or there is no memory for the answer.
     #[error(transparent)]
-    Call(#[from] StoreError),
+    Call(#[from] CallError),
     /// The engine failed on a valid request.
     #[error("the search engine failed")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -55,7 +55,7 @@ impl EngineError {
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
-            EngineError::TimedOut(_) | EngineError::Call(StoreError::Deadline) => {
+            EngineError::TimedOut(_) | EngineError::Call(CallError::Deadline) => {
                 code::ENGINE_TIMEOUT
             }
             EngineError::Unavailable(_) | EngineError::Call(_) => code::ENGINE_UNAVAILABLE,
@@ -73,7 +73,7 @@ impl EngineError {
     #[must_use]
     pub fn reason(&self) -> String {
         match self {
-            EngineError::Call(StoreError::Deadline) => {
+            EngineError::Call(CallError::Deadline) => {
                 "the search engine does not answer in time".to_owned()
             }
             other => other.to_string(),
@@ -87,7 +87,7 @@ impl EngineError {
         self.is_outage()
             || matches!(
                 self,
-                EngineError::Overloaded(_) | EngineError::Call(StoreError::Deadline)
+                EngineError::Overloaded(_) | EngineError::Call(CallError::Deadline)
             )
     }
 

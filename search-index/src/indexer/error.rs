@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use call_context::CallError;
 use graph_store::StoreError;
 use graphql_service::ErrorCode;
 
@@ -147,8 +148,14 @@ impl IndexerError {
         matches!(
             self,
             IndexerError::Store(StoreError::Cancelled)
-                | IndexerError::Engine(EngineError::Call(StoreError::Cancelled))
+                | IndexerError::Engine(EngineError::Call(CallError::Cancelled))
         )
+    }
+}
+
+impl From<CallError> for IndexerError {
+    fn from(error: CallError) -> Self {
+        IndexerError::Store(error.into())
     }
 }
 

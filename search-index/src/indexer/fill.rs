@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
+use call_context::CallError;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use graph_store::query::ObjectRef;
@@ -214,9 +215,9 @@ impl Drop for Held<'_> {
 pub(super) async fn wait(
     time: std::time::Duration,
     context: &CallContext,
-) -> Result<(), StoreError> {
+) -> Result<(), CallError> {
     tokio::select! {
         () = tokio::time::sleep(time) => context.check(),
-        () = context.cancellation.cancelled() => Err(StoreError::Cancelled),
+        () = context.cancellation.cancelled() => Err(CallError::Cancelled),
     }
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use call_context::ResultMemory;
 use futures::future::BoxFuture;
 use graph_store::query::ObjectRef;
-use graph_store::{CallContext, GraphStore, ResultMemory, StoreError};
+use graph_store::{CallContext, GraphStore, StoreError};
 use soml_core::Valid;
 use soml_core::schema::Schema;
 use tokio::runtime::Handle;

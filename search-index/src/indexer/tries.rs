@@ -1,6 +1,7 @@
 //! How often something is tried again, and whether that is of use.
 
-use graph_store::{CallContext, StoreError};
+use call_context::CallError;
+use graph_store::CallContext;
 
 use super::error::IndexerError;
 use super::fill::wait;
@@ -42,7 +43,7 @@ impl<'t> Tries<'t> {
     }
 
     /// Waits until it is tried again, and says why meanwhile.
-    pub(super) async fn pause(&mut self, setback: Setback) -> Result<(), StoreError> {
+    pub(super) async fn pause(&mut self, setback: Setback) -> Result<(), CallError> {
         let delay = self.clock.options.delay(self.number);
         let is_first = self.number == 0;
         self.number = self.number.saturating_add(1);

@@ -4,9 +4,9 @@ use std::future::Future;
 use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
+use call_context::{CallContext, CallError};
 use graph_store::remote::http::Secret;
 use graph_store::remote::http::outgoing::causes;
-use graph_store::{CallContext, StoreError};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Method, Response, StatusCode};
 use serde::de::DeserializeOwned;
@@ -264,7 +264,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// Ends work at the deadline of the request and when it is cancelled.
-pub(super) async fn within<T, E: From<StoreError>>(
+pub(super) async fn within<T, E: From<CallError>>(
     context: &CallContext,
     work: impl Future<Output = Result<T, E>>,
 ) -> Result<T, E> {
@@ -277,8 +277,8 @@ pub(super) async fn within<T, E: From<StoreError>>(
     };
     tokio::select! {
         result = work => result,
-        () = context.cancellation.cancelled() => Err(StoreError::Cancelled.into()),
-        () = deadline => Err(StoreError::Deadline.into()),
+        () = context.cancellation.cancelled() => Err(CallError::Cancelled.into()),
+        () = deadline => Err(CallError::Deadline.into()),
     }
 }
 

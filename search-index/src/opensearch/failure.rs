@@ -5,7 +5,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use graph_store::StoreError;
+use call_context::CallError;
 use reqwest::StatusCode;
 use serde::Deserialize;
 
@@ -50,7 +50,7 @@ pub(super) enum Failure {
     #[error("the answer is larger than {limit} bytes")]
     TooLarge { limit: u64 },
     #[error(transparent)]
-    Call(#[from] StoreError),
+    Call(#[from] CallError),
 }
 
 /// What a node says about a request that it does not fulfil.

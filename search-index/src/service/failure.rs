@@ -1,7 +1,6 @@
 //! What clients are told of failures of an engine; the rest goes into the log.
 
-use graph_store::StoreError;
-use graph_store::requests::error_of_request;
+use call_context::CallError;
 use graphql_service::{GraphqlError, code as shared};
 
 use crate::code;
@@ -51,9 +50,8 @@ pub(super) fn failure(error: &EngineError, request_id: &str) -> Failure {
     }
 }
 
-fn call(error: &StoreError) -> Failure {
-    let internal = || GraphqlError::new(shared::INTERNAL, "the service failed");
-    let told = error_of_request(error).unwrap_or_else(internal);
+fn call(error: &CallError) -> Failure {
+    let told = GraphqlError::from(*error);
     match told.code == shared::OVERLOADED {
         true => Failure::Overloaded(told),
         false => Failure::Failed(told),

@@ -8,10 +8,10 @@ use apollo_compiler::Schema;
 use apollo_compiler::validation::Valid;
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
+use call_context::{InSlots, PATIENCE, RequestMemory};
 use futures::FutureExt;
 use futures::stream::{self, StreamExt};
 use graph_store::CallContext;
-use graph_store::requests::{InSlots, PATIENCE, RequestMemory, call_context};
 use graphql_service::document::{Documents, Prepared, Refusal};
 use graphql_service::writer::{AnswerWriter, PathStep, PropagateNull, WriteResult};
 use graphql_service::{
@@ -173,8 +173,12 @@ impl SearchService {
 
     fn call(&self, context: &RequestContext) -> CallContext {
         let slots = Arc::clone(&self.shared.options.slots);
-        call_context(context)
-            .with_memory(Arc::new(RequestMemory::new(context, false)))
+        context
+            .call()
+            .with_memory(Arc::new(RequestMemory::new(
+                Arc::clone(&context.memory),
+                false,
+            )))
             .with_long_work(Arc::new(InSlots::new(slots, context.deadline)))
     }
 

@@ -11,7 +11,7 @@ use search_index::embedded::EmbeddedEngine;
 use search_index::engine::{
     Binding, Built, BuiltFrom, Engine, EngineError, HealthLevel, PhysicalName, Switch,
 };
-use search_index::graph_store::{CallContext, LongWork, ResultMemory, StoreError};
+use search_index::graph_store::call_context::{CallContext, CallError, LongWork, ResultMemory};
 use search_index::mapping::Owner;
 use serde_json::{Value, json};
 
@@ -375,7 +375,7 @@ struct Counted(AtomicUsize);
 
 #[async_trait]
 impl LongWork for Counted {
-    async fn run(&self, _: usize, work: Box<dyn FnOnce() + Send>) -> Result<(), StoreError> {
+    async fn run(&self, _: usize, work: Box<dyn FnOnce() + Send>) -> Result<(), CallError> {
         self.0.fetch_add(1, Ordering::Relaxed);
         work();
         Ok(())
@@ -442,7 +442,7 @@ fn a_search_that_needs_too_much_memory_is_refused() {
             assert_eq!(answer.is_ok(), fits, "{answer:?}");
             if let Err(error) = answer {
                 assert!(
-                    matches!(error, EngineError::Call(StoreError::OutOfMemory)),
+                    matches!(error, EngineError::Call(CallError::OutOfMemory)),
                     "{error:?}"
                 );
             }

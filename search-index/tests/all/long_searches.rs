@@ -13,7 +13,7 @@ use search_index::dsl::{
 };
 use search_index::embedded::EmbeddedEngine;
 use search_index::engine::{Answer, Engine, EngineError};
-use search_index::graph_store::{CallContext, LongWork, ResultMemory, StoreError};
+use search_index::graph_store::call_context::{CallContext, CallError, LongWork, ResultMemory};
 use serde_json::json;
 
 use crate::engine_cases::Fixture;
@@ -180,7 +180,7 @@ fn a_long_search_ends_when_its_request_is_cancelled() {
     drop(open);
     let ended = client.join().expect("it ends");
     assert!(
-        matches!(ended, Err(EngineError::Call(StoreError::Cancelled))),
+        matches!(ended, Err(EngineError::Call(CallError::Cancelled))),
         "{ended:?}"
     );
 }
@@ -191,7 +191,7 @@ struct Places(Mutex<Vec<usize>>);
 
 #[async_trait]
 impl LongWork for Places {
-    async fn run(&self, terms: usize, work: Box<dyn FnOnce() + Send>) -> Result<(), StoreError> {
+    async fn run(&self, terms: usize, work: Box<dyn FnOnce() + Send>) -> Result<(), CallError> {
         self.0.lock().expect("nobody panicked").push(terms);
         work();
         Ok(())
@@ -353,7 +353,7 @@ fn memory_of_similar_terms_is_counted_and_used_again() {
         let answer = block_on(search(&things, &fuzzy(max_expansions), &context));
         match answer {
             Ok(_) => assert!(fits),
-            Err(EngineError::Call(StoreError::OutOfMemory)) => assert!(!fits),
+            Err(EngineError::Call(CallError::OutOfMemory)) => assert!(!fits),
             Err(error) => panic!("{error:?}"),
         }
     }
@@ -391,7 +391,7 @@ fn memory_of_the_values_of_a_segment_is_used_again() {
         let answer = block_on(search(&things, &facets(count), &context));
         match answer {
             Ok(answer) => assert!(fits && answer.aggregations.len() == count),
-            Err(EngineError::Call(StoreError::OutOfMemory)) => assert!(!fits),
+            Err(EngineError::Call(CallError::OutOfMemory)) => assert!(!fits),
             Err(error) => panic!("{error:?}"),
         }
     }

@@ -11,7 +11,7 @@ use search_index::engine::{
     AggregationAnswer, AggregationContent, Answer, Binding, Bucket, EngineError, EngineHealth,
     EngineInfo, Hit, IndexState, PhysicalName, Rejected, SearchEngine, Switch, Total,
 };
-use search_index::graph_store::{CallContext, StoreError};
+use search_index::graph_store::call_context::{CallContext, CallError};
 use search_index::graphql_service::{
     Limits, Request, RequestContext, Service, Slot, Slots, Weight,
 };
@@ -323,9 +323,9 @@ async fn each_failure_of_an_engine_has_its_code() {
             "LIMIT_ENGINE_ANSWER",
         ),
         (|| EngineError::Failed("secret".into()), "ENGINE_FAILED"),
-        (|| StoreError::Deadline.into(), "DEADLINE_EXCEEDED"),
-        (|| StoreError::Cancelled.into(), "CANCELLED"),
-        (|| StoreError::OutOfMemory.into(), "OVERLOADED"),
+        (|| CallError::Deadline.into(), "DEADLINE_EXCEEDED"),
+        (|| CallError::Cancelled.into(), "CANCELLED"),
+        (|| CallError::OutOfMemory.into(), "OVERLOADED"),
     ];
     for (error, code) in cases {
         let answer = serve(move |_, _| Err(error()))

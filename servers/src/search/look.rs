@@ -3,8 +3,9 @@
 
 use std::sync::{Arc, Weak};
 
+use call_context::CallError;
 use futures::future::join_all;
-use graph_store::{CallContext, DataVersion, StoreError};
+use graph_store::{CallContext, DataVersion};
 use search_index::engine::{
     Age, Built, Engine, EngineError, EngineHealth, HealthLevel, IndexState, PhysicalName,
 };
@@ -373,7 +374,7 @@ impl EngineState {
         let code = error.code().as_str();
         let trouble = |message: String| Trouble { code, message };
         match error {
-            EngineError::TimedOut(_) | EngineError::Call(StoreError::Deadline) => {
+            EngineError::TimedOut(_) | EngineError::Call(CallError::Deadline) => {
                 EngineState::late()
             }
             EngineError::Unavailable(_) | EngineError::Overloaded(_) | EngineError::Call(_) => {

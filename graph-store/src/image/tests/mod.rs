@@ -20,10 +20,10 @@ use oxrdf::{GraphName, Literal, NamedNode, Quad};
 
 use super::log::Disk;
 use super::{FolderOptions, ImageBuilder, ImageStore};
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::store::WriteStore;
 use crate::write::{ChangeRecord, NewRecord, QuadChange, RecordQuery};
+use call_context::CallContext;
 
 fn quad(number: u64) -> Quad {
     let node = |name: String| NamedNode::new_unchecked(name);

@@ -10,13 +10,13 @@ use proptest::prelude::*;
 use soml_core::datatype::Scalar;
 
 use super::*;
-use crate::context::Snapshots;
 use crate::query::{
     Dataset, NodeCondition, OrderKey, OrderStep, Page, Position, Selection, SortBy, Step, Take,
     TypeTest, Window,
 };
 use crate::store::{GraphStore, Windowed};
-use crate::trace::Trace;
+use call_context::Snapshots;
+use call_context::trace::Trace;
 
 fn node(name: &str, number: u8) -> NamedNode {
     NamedNode::new_unchecked(format!("http://e/{name}{number}"))

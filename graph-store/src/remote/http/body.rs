@@ -10,7 +10,7 @@ use tokio::sync::SemaphorePermit;
 
 use super::error::HttpError;
 use super::outgoing::causes;
-use crate::context::{CallContext, ResultMemory};
+use call_context::{CallContext, ResultMemory};
 
 /// Bytes of an error response that are kept for the log.
 const EXCERPT: usize = 500;

@@ -18,11 +18,11 @@ use super::options::{ConnectionOptions, bound};
 use super::results::{RowReader, projection, read_rows};
 use super::server::Server;
 use super::values::{ResultFormat, ServerKind, ServerType};
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::Dataset;
 use crate::remote::{EndpointQuery, Rows, SparqlEndpoint};
 use crate::store::StoreInfo;
+use call_context::CallContext;
 
 /// A SPARQL endpoint over HTTP: one server, or several that hold the same data.
 ///

@@ -9,8 +9,8 @@ use super::error::HttpError;
 use super::outgoing::causes;
 use super::server::Server;
 use super::values::{ResultFormat, ServerKind};
-use crate::context::CallContext;
 use crate::query::Dataset;
+use call_context::CallContext;
 
 /// Header by which a request is found in the logs of both sides.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

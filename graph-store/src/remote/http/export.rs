@@ -8,12 +8,12 @@ use super::exchange::Query;
 use super::results::{RowReader, projection};
 use super::store::{HttpStore, options_of};
 use super::values::ResultFormat;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::Dataset;
 use crate::remote::write::{Graphs, every_quad, malformed, quad};
 use crate::store::export::{Batch, ExportStore, QuadSink};
 use crate::write::change_graph;
+use call_context::CallContext;
 
 #[async_trait(?Send)]
 impl ExportStore for HttpStore {

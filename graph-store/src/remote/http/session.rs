@@ -12,12 +12,12 @@ use super::error::{HttpError, Meaning};
 use super::exchange::{Change, Exchange, Query};
 use super::results::projection;
 use super::values::{ResultFormat, ServerKind};
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::remote::{
     EndpointQuery, Rows, SparqlEndpoint, UpdateEndpoint, UpdateError, UpdateSession,
 };
 use crate::store::StoreInfo;
+use call_context::CallContext;
 
 /// An endpoint whose servers take updates.
 pub(super) struct HttpUpdates(pub(super) Arc<HttpEndpoint>);

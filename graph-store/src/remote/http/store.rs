@@ -11,7 +11,6 @@ use tokio::sync::OnceCell;
 use super::endpoint::HttpEndpoint;
 use super::values::ServerKind;
 use super::writer::Writer;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::{
     Hydrated, HydrationRequest, Objects, Selection, Tree, TreeLevel, TreeRequest, Window,
@@ -25,6 +24,7 @@ use crate::store::{
     WriteStore,
 };
 use crate::write::{ChangeRecord, RecordQuery};
+use call_context::CallContext;
 
 /// A [`RemoteStore`] over an [`HttpEndpoint`].
 ///

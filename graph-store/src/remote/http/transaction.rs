@@ -17,7 +17,6 @@ use tokio::sync::Mutex;
 use super::endpoint::{HttpEndpoint, within};
 use super::error::HttpError;
 use super::wire::{Failure, Wire};
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::remote::write::{
     BlankQuads, DotSegments, Found, Graphs, Log, PATTERNS, PAUSE, Part, Queue, Turn, check_change,
@@ -26,6 +25,7 @@ use crate::remote::write::{
 use crate::remote::{EndpointQuery, RemoteOptions, RemoteStore, Rows, SparqlEndpoint};
 use crate::store::{GraphStore, StoreInfo, Transaction};
 use crate::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern, change_graph};
+use call_context::CallContext;
 
 /// A transaction, and the store as it sees it.
 pub(super) struct Rdf4jTransaction {

@@ -14,10 +14,10 @@ use super::results::{projection, read_rows};
 use super::server::below;
 use super::session::changed;
 use super::values::{ResultFormat, ServerKind};
-use crate::context::CallContext;
 use crate::query::Dataset;
 use crate::remote::Rows;
 use crate::remote::write::Part;
+use call_context::CallContext;
 
 /// The setting that makes RDF4J compare what was read with what is there; its other parameter,
 /// `isolation-level`, changes nothing.

@@ -12,7 +12,6 @@ use super::session::{HttpUpdates, read_only};
 use super::transaction::Rdf4jTransaction;
 use super::values::ServerKind;
 use super::wire::{Failure, Wire};
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::remote::write::{
     IsolationReport, Log, PlainWriter, Queue, claims, data, fresh_graph, not_isolated, removal,
@@ -21,6 +20,7 @@ use crate::remote::write::{
 use crate::remote::{EndpointQuery, RemoteOptions, Rows, SparqlEndpoint, UpdateEndpoint};
 use crate::store::{StoreInfo, Transaction, WriteStore};
 use crate::write::{ChangeRecord, RecordQuery};
+use call_context::CallContext;
 
 /// Attempts to forget records, which conflict with writers elsewhere.
 const ATTEMPTS: usize = 5;

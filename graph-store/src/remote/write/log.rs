@@ -12,10 +12,10 @@ use spargebra::{GraphUpdateOperation, Update};
 use super::change::update;
 use super::graphs::{any_of, filter, in_change_graph, join, select, triple, values, var};
 use super::read::{malformed, rows};
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::remote::endpoint::SparqlEndpoint;
 use crate::write::{ChangeRecord, RecordQuery, change_graph};
+use call_context::CallContext;
 
 /// Records of one query.
 const RECORDS: usize = 200;

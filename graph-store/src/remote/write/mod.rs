@@ -26,8 +26,8 @@ pub(super) use read::{Found, PATTERNS, every_quad, malformed, quad, quads_of, ro
 pub(super) use terms::{DotSegments, check_change, check_patterns, data};
 use tokio_util::sync::CancellationToken;
 
-use crate::context::CallContext;
 use crate::error::StoreError;
+use call_context::CallContext;
 
 /// How long the outcome of a commit is looked for without a deadline.
 const LOOKED_FOR: Duration = Duration::from_secs(60);
@@ -58,10 +58,7 @@ pub(super) async fn within<T>(
 /// Returns the context in which a commit is carried out: a client that goes away does not stop it, and
 /// there is a deadline.
 pub(super) fn to_the_end(context: &CallContext) -> CallContext {
-    let context = CallContext {
-        cancellation: CancellationToken::new(),
-        ..context.clone()
-    };
+    let context = context.clone().with_cancellation(CancellationToken::new());
     match context.deadline {
         Some(_) => context,
         None => context.with_timeout(LOOKED_FOR),

@@ -25,12 +25,12 @@ use super::queue::{Queue, Turn};
 use super::read::{Found, PATTERNS, quads_of, rows};
 use super::terms::{DotSegments, check_change, check_patterns};
 use super::{IsolationReport, PAUSE, probe_updates, to_the_end, within};
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::remote::endpoint::{UpdateEndpoint, UpdateError, UpdateSession};
 use crate::remote::store::RemoteOptions;
 use crate::store::{GraphStore, Transaction, WriteStore};
 use crate::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern, RecordQuery, change_graph};
+use call_context::CallContext;
 
 /// Writes to an endpoint by guarded updates.
 pub(in crate::remote) struct PlainWriter {

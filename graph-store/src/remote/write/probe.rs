@@ -12,10 +12,10 @@ use spargebra::{GraphUpdateOperation, Update};
 use super::change::update;
 use super::graphs::{filter, no, select, triple, values, var, within};
 use super::read::rows;
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::remote::endpoint::{SparqlEndpoint, UpdateEndpoint, UpdateError};
 use crate::write::change_graph::PROBE;
+use call_context::CallContext;
 
 /// Nodes that each writer claims in a round.
 const NODES: usize = 100;

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use futures::lock::{Mutex, OwnedMutexGuard};
 
 use super::log::Log;
-use crate::context::CallContext;
 use crate::error::StoreError;
+use call_context::CallContext;
 
 /// The queue; knows the next sequence as far as the last transaction found it out.
 #[derive(Debug, Default)]

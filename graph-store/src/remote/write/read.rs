@@ -6,11 +6,11 @@ use spargebra::algebra::{Function, GraphPattern};
 use spargebra::term::{GroundTerm, TriplePattern};
 
 use super::graphs::{Graphs, any_of, filter, is, join, select, triple, values, var, where_all};
-use crate::context::CallContext;
 use crate::error::StoreError;
 use crate::query::Dataset;
 use crate::remote::endpoint::{EndpointQuery, Rows, SparqlEndpoint};
 use crate::write::{QuadPattern, change_graph};
+use call_context::CallContext;
 
 /// Patterns of one query.
 pub(in crate::remote) const PATTERNS: usize = 2_500;

@@ -43,7 +43,7 @@ impl SparqlEndpoint for InProcess {
         // The thread that runs the request must stay free to see the deadline pass.
         let rows = tokio::task::spawn_blocking(move || {
             let failed = |error| match context.check() {
-                Err(ended) => ended,
+                Err(ended) => ended.into(),
                 Ok(()) => StoreError::Failed(Box::new(error)),
             };
             let results = prepared.on_store(&store).execute().map_err(failed)?;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
 use async_trait::async_trait;
+use call_context::{CallContext, CallError, LongWork};
 use graph_store::query::{
     Dataset, HydrationRequest, NodeCondition, ObjectRef, OrderKey, OrderStep, Page, Selection,
     Slot, SlotPage, SortBy, Step, Take, TypeTest, Window,
@@ -12,7 +13,7 @@ use graph_store::query::{
 use graph_store::remote::{
     Dialect, EndpointQuery, RemoteOptions, RemoteStore, Rows, SparqlEndpoint,
 };
-use graph_store::{CallContext, GraphStore, LongWork, StoreError, StoreInfo};
+use graph_store::{GraphStore, StoreError, StoreInfo};
 use oxrdf::vocab::rdf;
 use oxrdf::{Literal, NamedNode, Term};
 use soml_core::datatype::Scalar;
@@ -44,13 +45,13 @@ struct Elsewhere(Mutex<Vec<(usize, ThreadId)>>);
 
 #[async_trait]
 impl LongWork for Elsewhere {
-    async fn run(&self, terms: usize, work: Box<dyn FnOnce() + Send>) -> Result<(), StoreError> {
+    async fn run(&self, terms: usize, work: Box<dyn FnOnce() + Send>) -> Result<(), CallError> {
         let ran = thread::spawn(work);
         self.0
             .lock()
             .expect("nobody panics with it")
             .push((terms, ran.thread().id()));
-        ran.join().map_err(|_| StoreError::Panicked)
+        ran.join().map_err(|_| CallError::Panicked)
     }
 }
 
@@ -60,8 +61,8 @@ struct Full;
 
 #[async_trait]
 impl LongWork for Full {
-    async fn run(&self, _terms: usize, _work: Box<dyn FnOnce() + Send>) -> Result<(), StoreError> {
-        Err(StoreError::Overloaded)
+    async fn run(&self, _terms: usize, _work: Box<dyn FnOnce() + Send>) -> Result<(), CallError> {
+        Err(CallError::Overloaded)
     }
 }
 
@@ -249,5 +250,5 @@ fn a_panic_is_an_error_of_the_request_alone() {
     let context = CallContext::new().with_long_work(Arc::new(Elsewhere::default()));
     let panics = || -> usize { panic!("on purpose") };
     let ran = runtime().block_on(context.run_long(10_000, panics));
-    assert!(matches!(ran, Err(StoreError::Panicked)), "{ran:?}");
+    assert!(matches!(ran, Err(CallError::Panicked)), "{ran:?}");
 }

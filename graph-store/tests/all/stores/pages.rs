@@ -4,11 +4,12 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use call_context::{CallContext, Trace};
+use graph_store::GraphStore;
 use graph_store::query::{
     Dataset, NodeCondition, OrderKey, OrderStep, Page, Selection, SortBy, Step, Take, TypeTest,
     Window,
 };
-use graph_store::{CallContext, GraphStore, Trace};
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxrdf::vocab::rdf;
 use oxrdf::{NamedNode, Quad};

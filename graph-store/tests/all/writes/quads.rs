@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use call_context::Trace;
+use graph_store::StoreError;
 use graph_store::query::{Dataset, HydrationRequest, NodeCondition, Page, Selection, Slot, Step};
 use graph_store::write::{QuadChange, QuadPattern};
-use graph_store::{StoreError, Trace};
 use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, GraphName, Literal, NamedNode, Quad};
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! Non-interference: what a caller may not read changes nothing of what the caller is told.
 
-use graph_store::TraceStep;
+use call_context::TraceStep;
 use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Quad, Term};
 use serde_json::Value;
 use soml_core::schema::{Path, Property, Range};

@@ -226,7 +226,7 @@ impl Automaton for Pattern<'_, Alike> {
 
 #[cfg(test)]
 mod tests {
-    use graph_store::{CallContext, StoreError};
+    use call_context::{CallContext, CallError};
     use levenshtein_automata::{Distance, LevenshteinAutomatonBuilder};
     use proptest::prelude::*;
     use tantivy_fst::{Automaton, IntoStreamer, Map, Streamer};
@@ -307,14 +307,11 @@ mod tests {
             assert!(found < 1_000, "{found}");
             assert!(matches!(
                 ended,
-                Err(EngineError::Call(StoreError::Cancelled))
+                Err(EngineError::Call(CallError::Cancelled))
             ));
         }
         let (_, ended) = by_case(&any_case, late());
-        assert!(matches!(
-            ended,
-            Err(EngineError::Call(StoreError::Deadline))
-        ));
+        assert!(matches!(ended, Err(EngineError::Call(CallError::Deadline))));
         // What finds nothing ends too.
         assert!(matches!(by_errors(&nothing, cancelled()), (0, _)));
     }

@@ -485,7 +485,7 @@ mod tests {
     use std::cell::Cell;
     use std::sync::Arc;
 
-    use graph_store::{CallContext, Meter};
+    use call_context::{CallContext, Meter};
     use tantivy::{DocId, TERMINATED};
 
     use super::{All, Any, BoxScorer, Combined, Scorer, Without};

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use graph_store::{CallContext, StoreError};
+use call_context::{CallContext, CallError};
 
 use crate::engine::EngineError;
 
@@ -87,11 +87,11 @@ impl Watch {
             return Ok(());
         }
         self.context.spend(0)?;
-        Err(StoreError::Cancelled.into())
+        Err(CallError::Cancelled.into())
     }
 
     /// Looks now.
-    pub(in crate::embedded) fn check(&self) -> Result<(), StoreError> {
+    pub(in crate::embedded) fn check(&self) -> Result<(), CallError> {
         self.context.spend(self.steps.replace(0))
     }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use search_index::dsl::{Query, Search};
 use search_index::engine::{Binding, Engine, EngineError, PhysicalName, Switch};
-use search_index::graph_store::{CallContext, StoreError};
+use search_index::graph_store::call_context::{CallContext, CallError};
 use search_index::mapping::Owner;
 use serde_json::json;
 
@@ -229,7 +229,7 @@ async fn a_search_ends_at_its_deadline(engine: Engine) {
     };
     let answer = things.engine.search(things.binding(), &search, &late).await;
     assert!(
-        matches!(answer, Err(EngineError::Call(StoreError::Deadline))),
+        matches!(answer, Err(EngineError::Call(CallError::Deadline))),
         "{answer:?}"
     );
     let cancelled = CallContext::new();
@@ -239,7 +239,7 @@ async fn a_search_ends_at_its_deadline(engine: Engine) {
         .search(things.binding(), &search, &cancelled)
         .await;
     assert!(
-        matches!(answer, Err(EngineError::Call(StoreError::Cancelled))),
+        matches!(answer, Err(EngineError::Call(CallError::Cancelled))),
         "{answer:?}"
     );
     things.end().await;

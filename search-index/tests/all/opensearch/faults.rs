@@ -7,8 +7,8 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use call_context::{CallContext, CallError};
 use graph_store::remote::http::Secret;
-use graph_store::{CallContext, StoreError};
 use search_index::engine::{
     Binding, Built, EngineError, EngineHealth, IndexCondition, IndexHealth, Mark, PhysicalName,
     SearchEngine,
@@ -148,7 +148,7 @@ async fn deadlines_cancellation_and_timeouts_end_a_request() {
         .await
         .expect_err("no answer");
     assert!(
-        matches!(error, EngineError::Call(StoreError::Deadline)),
+        matches!(error, EngineError::Call(CallError::Deadline)),
         "{error:?}"
     );
     let context = CallContext::new();
@@ -161,7 +161,7 @@ async fn deadlines_cancellation_and_timeouts_end_a_request() {
     let (error, ()) = tokio::join!(engine.count(&name, &context), cancel);
     let error = error.expect_err("no answer");
     assert!(
-        matches!(error, EngineError::Call(StoreError::Cancelled)),
+        matches!(error, EngineError::Call(CallError::Cancelled)),
         "{error:?}"
     );
     let mut options = endless().options();

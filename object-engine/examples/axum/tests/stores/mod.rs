@@ -69,7 +69,8 @@ impl GraphStore for Waiting {
         while context.check().is_ok() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let ended = |context: &CallContext| context.check().expect_err("it has ended");
+        let ended =
+            |context: &CallContext| StoreError::from(context.check().expect_err("it has ended"));
         let _ = self.ended.send(ended(context));
         Err(ended(context))
     }

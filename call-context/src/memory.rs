@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::code;
-use crate::error::GraphqlError;
+use crate::context::ResultMemory;
 
 /// Bytes that each account holds without asking, so that small requests are served while large
 /// ones hold the whole budget.
@@ -33,15 +32,9 @@ struct Budget {
 }
 
 /// There is no room in the budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the requests being served hold all memory that they may")]
 pub struct OutOfMemory;
-
-impl From<OutOfMemory> for GraphqlError {
-    fn from(_: OutOfMemory) -> Self {
-        let message = "the requests being served hold all memory that they may";
-        GraphqlError::new(code::OVERLOADED, message)
-    }
-}
 
 impl MemoryBudget {
     /// Creates a budget of `limit` bytes.
@@ -220,11 +213,65 @@ impl Drop for MemoryAccount {
     }
 }
 
+/// Longest time that a request whose thread may block waits for memory.
+pub const PATIENCE: Duration = Duration::from_millis(250);
+
+/// The results of calls, as a part of what a request holds.
+#[derive(Debug)]
+pub struct RequestMemory {
+    account: Arc<MemoryAccount>,
+    held: AtomicUsize,
+    /// The thread may block.
+    may_wait: bool,
+}
+
+impl RequestMemory {
+    /// Counts results in the account of a request. Where the thread may block, it waits for memory for
+    /// up to [`PATIENCE`].
+    #[must_use]
+    pub fn new(account: Arc<MemoryAccount>, may_wait: bool) -> Self {
+        RequestMemory {
+            account,
+            held: AtomicUsize::new(0),
+            may_wait,
+        }
+    }
+}
+
+impl ResultMemory for RequestMemory {
+    fn hold(&self, bytes: usize) -> bool {
+        let grown = match self.may_wait {
+            true => self.account.grow_blocking(bytes, PATIENCE),
+            false => self.account.grow(bytes),
+        };
+        if grown.is_ok() {
+            self.held.fetch_add(bytes, Ordering::Relaxed);
+        }
+        grown.is_ok()
+    }
+
+    fn held(&self) -> usize {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    fn release_to(&self, bytes: usize) {
+        let held = self.held.swap(bytes, Ordering::Relaxed);
+        self.account.shrink(held.saturating_sub(bytes));
+    }
+}
+
+impl Drop for RequestMemory {
+    fn drop(&mut self) {
+        self.release_to(0);
+    }
+}
+
 /// Longest wait between two tries.
 const RETRY: Duration = Duration::from_millis(10);
 
 /// Returns what an allocator takes for as many bytes: multiples of 16, and a few bytes of its own.
-pub(crate) fn allocated(bytes: usize) -> usize {
+#[must_use]
+pub fn allocated(bytes: usize) -> usize {
     match bytes {
         0 => 0,
         bytes => (bytes + size_of::<usize>()).next_multiple_of(16).max(32),

@@ -1,5 +1,4 @@
-//! The context of a call to a store: its deadline, cancellation, trace, meter, and where its long work
-//! runs.
+//! The context of a call: its deadline, cancellation, trace, meter, and where its long work runs.
 
 use std::any::Any;
 use std::fmt;
@@ -11,13 +10,13 @@ use async_trait::async_trait;
 use futures::channel::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::error::{MeterExceeded, StoreError};
+use crate::error::{CallError, MeterExceeded};
 use crate::trace::Trace;
 
 /// Terms that are sorted, grouped or linked in less than about a millisecond.
 const SHORT_TERMS: usize = 2_048;
 
-/// The context of a call to a store.
+/// The context of a call to a store or an engine.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct CallContext {
@@ -52,9 +51,9 @@ pub trait LongWork: fmt::Debug + Send + Sync {
     /// `terms` terms.
     ///
     /// # Errors
-    /// [`StoreError::Overloaded`] when too much work waits already, [`StoreError::Deadline`] when the
-    /// deadline passes before it begins, and [`StoreError::Panicked`] when it panics.
-    async fn run(&self, terms: usize, work: Box<dyn FnOnce() + Send>) -> Result<(), StoreError>;
+    /// [`CallError::Overloaded`] when too much work waits already, [`CallError::Deadline`] when the
+    /// deadline passes before it begins, and [`CallError::Panicked`] when it panics.
+    async fn run(&self, terms: usize, work: Box<dyn FnOnce() + Send>) -> Result<(), CallError>;
 }
 
 /// The memory that results of a store take, as whoever asks the store counts it.
@@ -175,7 +174,7 @@ impl CallContext {
         &self,
         terms: usize,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, StoreError> {
+    ) -> Result<T, CallError> {
         let Some(elsewhere) = self.long_work.as_ref().filter(|_| terms > SHORT_TERMS) else {
             return Ok(work());
         };
@@ -185,7 +184,7 @@ impl CallContext {
             let _ = done.send(work());
         };
         elsewhere.run(terms, Box::new(work)).await?;
-        result.await.map_err(|_| StoreError::Panicked)
+        result.await.map_err(|_| CallError::Panicked)
     }
 
     /// Counts one call to the store in the trace; stores call it for each of their steps.
@@ -199,15 +198,15 @@ impl CallContext {
     ///
     /// # Errors
     /// When the deadline has passed or the request was cancelled.
-    pub fn check(&self) -> Result<(), StoreError> {
+    pub fn check(&self) -> Result<(), CallError> {
         if self.cancellation.is_cancelled() {
-            return Err(StoreError::Cancelled);
+            return Err(CallError::Cancelled);
         }
         if self
             .deadline
             .is_some_and(|deadline| Instant::now() >= deadline)
         {
-            return Err(StoreError::Deadline);
+            return Err(CallError::Deadline);
         }
         Ok(())
     }
@@ -215,10 +214,10 @@ impl CallContext {
     /// Counts `bytes` that a result has grown by; an estimate is enough.
     ///
     /// # Errors
-    /// [`StoreError::OutOfMemory`] when there is no room for them.
-    pub fn hold(&self, bytes: usize) -> Result<(), StoreError> {
+    /// [`CallError::OutOfMemory`] when there is no room for them.
+    pub fn hold(&self, bytes: usize) -> Result<(), CallError> {
         match &self.memory {
-            Some(memory) if bytes > 0 && !memory.hold(bytes) => Err(StoreError::OutOfMemory),
+            Some(memory) if bytes > 0 && !memory.hold(bytes) => Err(CallError::OutOfMemory),
             _ => Ok(()),
         }
     }
@@ -226,8 +225,8 @@ impl CallContext {
     /// Counts work, and checks that the request is still live.
     ///
     /// # Errors
-    /// Those of [`CallContext::check`], and [`StoreError::Metered`] beyond the limit of the meter.
-    pub fn spend(&self, work: u32) -> Result<(), StoreError> {
+    /// Those of [`CallContext::check`], and [`CallError::Metered`] beyond the limit of the meter.
+    pub fn spend(&self, work: u32) -> Result<(), CallError> {
         self.check()?;
         let Some(meter) = &self.meter else {
             return Ok(());

@@ -11,11 +11,12 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::thread::available_parallelism;
 use std::time::Instant;
 
+use async_trait::async_trait;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::code;
-use crate::error::GraphqlError;
+use crate::context::LongWork;
+use crate::error::CallError;
 
 /// How long work is about to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,16 +80,37 @@ pub enum SlotError {
     Panicked,
 }
 
-impl From<SlotError> for GraphqlError {
-    fn from(error: SlotError) -> Self {
-        let code = match error {
-            SlotError::QueueFull => code::OVERLOADED,
-            SlotError::Deadline => code::DEADLINE_EXCEEDED,
-            SlotError::Panicked => {
-                return GraphqlError::new(code::INTERNAL, "the service failed");
-            }
+/// Terms of a result that are worked on in a slot of medium weight, about 30 milliseconds; more take a long one.
+pub const MEDIUM_TERMS: usize = 1 << 15;
+
+/// Runs the long work of a call in slots.
+#[derive(Debug)]
+pub struct InSlots {
+    slots: Arc<Slots>,
+    deadline: Option<Instant>,
+}
+
+impl InSlots {
+    /// Runs work in these slots until a deadline.
+    #[must_use]
+    pub fn new(slots: Arc<Slots>, deadline: Option<Instant>) -> Self {
+        InSlots { slots, deadline }
+    }
+}
+
+#[async_trait]
+impl LongWork for InSlots {
+    async fn run(&self, terms: usize, work: Box<dyn FnOnce() + Send>) -> Result<(), CallError> {
+        let weight = match terms {
+            ..=MEDIUM_TERMS => Weight::Medium,
+            _ => Weight::Long,
         };
-        GraphqlError::new(code, error.to_string())
+        let done = self.slots.run(weight, self.deadline, |_| work()).await;
+        done.map_err(|error| match error {
+            SlotError::QueueFull => CallError::Overloaded,
+            SlotError::Deadline => CallError::Deadline,
+            SlotError::Panicked => CallError::Panicked,
+        })
     }
 }
 
