@@ -81,7 +81,7 @@ fn commands_answer_from_a_server() {
     let output = ships.run("explain-query", "--store", &["--format", "json", query]);
     assert_eq!(code(&output), Some(0), "{}", err(&output));
     let explained: Value = serde_json::from_str(&out(&output)).unwrap();
-    assert_eq!(explained["roundTrips"], 2);
+    assert_eq!(explained["roundTrips"], 1);
     let steps = explained["steps"].as_array().unwrap();
     assert!(
         steps.iter().all(|step| step["work"] == "query"),
