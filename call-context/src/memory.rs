@@ -240,9 +240,10 @@ impl RequestMemory {
 
 impl ResultMemory for RequestMemory {
     fn hold(&self, bytes: usize) -> bool {
-        let grown = match self.may_wait {
-            true => self.account.grow_blocking(bytes, PATIENCE),
-            false => self.account.grow(bytes),
+        let grown = if self.may_wait {
+            self.account.grow_blocking(bytes, PATIENCE)
+        } else {
+            self.account.grow(bytes)
         };
         if grown.is_ok() {
             self.held.fetch_add(bytes, Ordering::Relaxed);

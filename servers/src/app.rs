@@ -379,7 +379,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// Fails when the schema store does.
+    /// Fails when the schema store does, or no slot is free in time.
     pub async fn bind_again(
         &self,
         id: &str,

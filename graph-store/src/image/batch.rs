@@ -81,10 +81,7 @@ impl QuadBatch {
     fn term(&self, term: u32) -> TermRef<'_> {
         match self.terms.literal(term) {
             Some(literal) => literal.into(),
-            None => match self.node(term) {
-                NamedOrBlankNodeRef::NamedNode(node) => node.into(),
-                NamedOrBlankNodeRef::BlankNode(node) => node.into(),
-            },
+            None => self.node(term).into(),
         }
     }
 

@@ -1,11 +1,11 @@
 //! Listing all quads of an image with its changes.
 
 use async_trait::async_trait;
+use call_context::CallContext;
 
 use super::ImageStore;
 use crate::error::StoreError;
 use crate::store::export::{ExportStore, QuadSink, pass};
-use call_context::CallContext;
 
 #[async_trait(?Send)]
 impl ExportStore for ImageStore {

@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use indexmap::IndexSet;
 use oxrdf::vocab::xsd;
-use oxrdf::{GraphNameRef, LiteralRef, NamedNodeRef, NamedOrBlankNodeRef, QuadRef, TermRef};
+use oxrdf::{GraphNameRef, LiteralRef, NamedNodeRef, QuadRef, TermRef};
 
 use super::both;
 use super::error::ImageError;
@@ -171,10 +171,6 @@ impl Texts {
 impl Interner {
     /// Returns the numbers of the terms of a quad.
     pub(super) fn intern_quad(&mut self, quad: QuadRef<'_>) -> Result<Numbers, ImageError> {
-        let subject = match quad.subject {
-            NamedOrBlankNodeRef::NamedNode(node) => TermRef::from(node),
-            NamedOrBlankNodeRef::BlankNode(node) => TermRef::from(node),
-        };
         let graph = match quad.graph_name {
             GraphNameRef::DefaultGraph => DEFAULT,
             GraphNameRef::NamedNode(graph) => self.intern(graph.into())?,
@@ -183,7 +179,7 @@ impl Interner {
         Ok(Numbers {
             graph,
             property: self.intern(quad.predicate.into())?,
-            subject: self.intern(subject)?,
+            subject: self.intern(quad.subject.into())?,
             object: self.intern(quad.object)?,
         })
     }

@@ -8,6 +8,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use call_context::CallContext;
 use foldhash::HashMap;
 use oxrdf::NamedNode;
 
@@ -17,7 +18,6 @@ use super::snapshot::Snapshot;
 use super::source::Reader;
 use crate::error::StoreError;
 use crate::pattern::{Changes, Kept, OrderSpec, OrderedList, SavedOrder, TakeChange, Walker};
-use call_context::CallContext;
 
 /// Changed quads that are left to the next page of an order, which takes about as long as placing their objects.
 const FOLLOW_AFTER: u64 = if cfg!(test) { 4 } else { 8 };

@@ -10,6 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use arc_swap::ArcSwap;
+use call_context::CallContext;
 use futures::channel::oneshot;
 
 use super::error::{ImageError, not_written};
@@ -21,7 +22,6 @@ use crate::store::DataVersion;
 use crate::store::queue::Queue;
 use crate::store::records::RecordList;
 use crate::write::{ChangeRecord, NewRecord, QuadChange, RecordQuery};
-use call_context::CallContext;
 
 /// A store over an image and changes.
 pub(super) struct Shared {

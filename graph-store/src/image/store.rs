@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
+use call_context::CallContext;
 
 use super::Image;
 use super::build::ImageBuilder;
@@ -21,7 +22,6 @@ use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Wind
 use crate::store::{
     DataVersion, ExportStore, GraphStore, LocalStore, StoreInfo, Windowed, WriteStore,
 };
-use call_context::CallContext;
 
 /// What the store says that it is.
 pub(super) const PROVIDER: &str = "image";

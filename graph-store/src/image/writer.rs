@@ -3,13 +3,13 @@
 use std::time::SystemTime;
 
 use async_trait::async_trait;
+use call_context::CallContext;
 
 use super::ImageStore;
 use super::transaction::Open;
 use crate::error::StoreError;
 use crate::store::{Transaction, WriteStore};
 use crate::write::{ChangeRecord, RecordQuery};
-use call_context::CallContext;
 
 /// Calls wait for their turn and for syncs without blocking; all else they do on the calling thread. A commit
 /// waits for its sync even beyond its deadline: its outcome would be unknown otherwise.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use oxrdf::{GraphNameRef, NamedOrBlankNodeRef, Quad, Term, TermRef};
+use oxrdf::{GraphNameRef, Quad, Term, TermRef};
 
 use crate::image::error::ImageError;
 use crate::image::graphs::DEFAULT;
@@ -91,14 +91,10 @@ impl Snapshot {
 
 /// Returns the terms of subject and graph; the default graph is no term.
 fn nodes(quad: &Quad) -> (TermRef<'_>, Option<TermRef<'_>>) {
-    let subject: TermRef<'_> = match quad.subject.as_ref() {
-        NamedOrBlankNodeRef::NamedNode(node) => node.into(),
-        NamedOrBlankNodeRef::BlankNode(node) => node.into(),
-    };
     let graph = match quad.graph_name.as_ref() {
         GraphNameRef::DefaultGraph => None,
         GraphNameRef::NamedNode(graph) => Some(graph.into()),
         GraphNameRef::BlankNode(graph) => Some(graph.into()),
     };
-    (subject, graph)
+    (quad.subject.as_ref().into(), graph)
 }

@@ -15,6 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use call_context::CallContext;
 use futures::executor::block_on;
 use oxrdf::{GraphName, Literal, NamedNode, Quad};
 
@@ -23,7 +24,6 @@ use super::{FolderOptions, ImageBuilder, ImageStore};
 use crate::error::StoreError;
 use crate::store::WriteStore;
 use crate::write::{ChangeRecord, NewRecord, QuadChange, RecordQuery};
-use call_context::CallContext;
 
 fn quad(number: u64) -> Quad {
     let node = |name: String| NamedNode::new_unchecked(name);

@@ -4,6 +4,8 @@ use std::fs;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
+use call_context::Snapshots;
+use call_context::trace::Trace;
 use oxrdf::Term;
 use oxrdf::vocab::rdf;
 use proptest::prelude::*;
@@ -15,8 +17,6 @@ use crate::query::{
     TypeTest, Window,
 };
 use crate::store::{GraphStore, Windowed};
-use call_context::Snapshots;
-use call_context::trace::Trace;
 
 fn node(name: &str, number: u8) -> NamedNode {
     NamedNode::new_unchecked(format!("http://e/{name}{number}"))
