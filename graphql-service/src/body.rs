@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-
 use call_context::MemoryAccount;
 
 /// JSON text in segments.

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime};
 
+use call_context::CallContext;
 use futures::executor::block_on;
 use oxrdf::{Literal, NamedNode, Quad};
 use soml_core::datatype::Scalar;
@@ -19,7 +20,6 @@ use crate::write::{
     ChangeKind, ChangeRecord, ChangedObjects, NewRecord, QuadChange, QuadPattern, RecordQuery,
     change_graph,
 };
-use call_context::CallContext;
 
 /// Adds one quad per number.
 fn change(number: usize) -> QuadChange {

@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
+use call_context::CallContext;
 use futures::executor::block_on;
 
 use super::subject::{Subject, selection, things};
 use crate::error::StoreError;
-use call_context::CallContext;
 
 pub(super) fn nothing_is_asked_after_the_deadline(subject: &Subject) {
     let mut context = CallContext::new();

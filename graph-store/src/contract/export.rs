@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use call_context::CallContext;
 use futures::executor::block_on;
 use oxrdf::{BlankNode, Literal, NamedOrBlankNode, Quad, Term};
 
@@ -12,7 +13,6 @@ use super::data::quads;
 use super::subject::Subject;
 use crate::error::StoreError;
 use crate::store::{GraphStore, QuadSink};
-use call_context::CallContext;
 
 /// Quads of a listing, until there are enough.
 #[derive(Default)]

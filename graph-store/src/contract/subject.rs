@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use call_context::CallContext;
 use futures::executor::block_on;
 use oxrdf::vocab::rdf;
 use oxrdf::{NamedNode, Term};
@@ -13,7 +14,6 @@ use crate::query::{
     Selection, Slot, SortBy, Step, TermView, TypeTest, Window,
 };
 use crate::store::{GraphStore, Windowed};
-use call_context::CallContext;
 
 /// A store under test.
 pub(super) struct Subject {

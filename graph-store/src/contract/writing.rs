@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use call_context::CallContext;
 use futures::FutureExt;
 use futures::executor::block_on;
 use oxrdf::vocab::rdf;
@@ -16,7 +17,6 @@ use crate::store::{GraphStore, Transaction, WriteStore};
 use crate::write::{
     ChangeKind, ChangeRecord, ChangedObjects, NewRecord, QuadChange, QuadPattern, RecordQuery,
 };
-use call_context::CallContext;
 
 /// How long a call may take that waits for nothing.
 const TIMEOUT: Duration = Duration::from_secs(600);

@@ -1,13 +1,13 @@
 //! Listing all quads of Oxigraph.
 
 use async_trait::async_trait;
+use call_context::CallContext;
 
 use super::OxigraphStore;
 use super::source::failed;
 use crate::error::StoreError;
 use crate::pattern::{DecodedQuads, Pattern};
 use crate::store::export::{ExportStore, QuadSink, pass};
-use call_context::CallContext;
 
 #[async_trait(?Send)]
 impl ExportStore for OxigraphStore {

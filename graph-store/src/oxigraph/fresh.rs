@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::SystemTime;
 
+use call_context::{CallContext, Meter, ResultMemory};
 use futures::executor::block_on;
 use oxigraph::store::Store;
 use oxrdf::{GraphName, Literal, NamedNode, Quad, Term};
@@ -21,7 +22,6 @@ use crate::query::{
 use crate::store::records::RecordList;
 use crate::store::{GraphStore, LocalStore, WriteStore};
 use crate::write::{NewRecord, QuadChange, QuadPattern, RecordQuery, change_graph};
-use call_context::{CallContext, Meter, ResultMemory};
 
 /// Objects, by their numbers.
 const OBJECTS: u8 = 6;

@@ -26,6 +26,7 @@ mod writer;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use call_context::CallContext;
 use oxigraph::store::{StorageError, Store};
 use oxrdf::NamedNode;
 use records::Records;
@@ -36,7 +37,6 @@ use crate::error::StoreError;
 use crate::pattern::Walker;
 use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
 use crate::store::{ExportStore, GraphStore, LocalStore, StoreInfo, Windowed, WriteStore};
-use call_context::CallContext;
 
 /// An Oxigraph store.
 pub struct OxigraphStore {

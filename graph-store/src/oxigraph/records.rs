@@ -6,6 +6,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use call_context::CallContext;
 use oxigraph::store::Store;
 use oxrdf::{Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Triple};
 
@@ -13,7 +14,6 @@ use super::source::failed;
 use crate::error::StoreError;
 use crate::store::records::RecordList;
 use crate::write::{ChangeRecord, RecordQuery, change_graph};
-use call_context::CallContext;
 
 /// The records of a store.
 pub(super) enum Records {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use call_context::CallContext;
 use oxrdf::{NamedOrBlankNode, Quad};
 
 use super::normal::normal;
@@ -14,7 +15,6 @@ use crate::query::Dataset;
 use crate::store::queue::Turn;
 use crate::store::{GraphStore, Transaction};
 use crate::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern};
-use call_context::CallContext;
 
 /// A transaction, which nobody else is in at the same time.
 ///

@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use async_trait::async_trait;
+use call_context::CallContext;
 use oxrdf::Term;
 
 use super::OxigraphStore;
@@ -12,7 +13,6 @@ use super::transaction::Open;
 use crate::error::StoreError;
 use crate::store::{Transaction, WriteStore};
 use crate::write::{ChangeRecord, RecordQuery};
-use call_context::CallContext;
 
 /// Calls wait for their turn without blocking; all else they do on the calling thread.
 #[async_trait]

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use call_context::CallContext;
 use futures::executor::block_on;
 use indexmap::IndexSet;
 use oxrdf::vocab::rdf;
@@ -27,7 +28,6 @@ use crate::query::{
     Page, Quantifier, Selection, Slot, SortBy, Step, TypeTest, ValueCondition, Window,
 };
 use crate::store::{GraphStore, StoreInfo, Windowed};
-use call_context::CallContext;
 
 /// Distinct terms, and triples of their numbers in both directions.
 #[derive(Default)]

@@ -3,6 +3,7 @@
 use std::hash::{BuildHasher, Hash};
 use std::sync::OnceLock;
 
+use call_context::CallContext;
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -11,7 +12,6 @@ use oxrdf::{GraphNameRef, NamedNodeRef, NamedOrBlankNodeRef, Quad, QuadRef, Term
 use super::source::Pattern;
 use crate::error::StoreError;
 use crate::write::{QuadChange, change_graph};
-use call_context::CallContext;
 
 /// Quads that are looked up between two checks of the deadline.
 const CHECK_EVERY: usize = 1_000;

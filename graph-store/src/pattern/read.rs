@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use call_context::CallContext;
+use call_context::trace::LookUp;
 use oxrdf::{NamedNode, TermRef};
 
 use super::condition::ReadyValue;
@@ -20,8 +22,6 @@ use crate::store::order::{KeyCache, Neighbours, keys, sorted_page, sorted_values
 use crate::store::ready_order::{ReadyOrder, ReadyPage};
 use crate::store::{Place, PlaceBuilder, Windowed};
 use crate::value::SortValue;
-use call_context::CallContext;
-use call_context::trace::LookUp;
 
 impl<S: QuadSource> Walker<'_, S> {
     /// Returns the objects of a selection, ordered and paged.

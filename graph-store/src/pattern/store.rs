@@ -1,6 +1,7 @@
 //! A store over a pattern source.
 
 use async_trait::async_trait;
+use call_context::CallContext;
 
 use super::decoded::Plain;
 use super::source::PatternSource;
@@ -8,7 +9,6 @@ use super::walk::Walker;
 use crate::error::StoreError;
 use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
 use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed};
-use call_context::CallContext;
 
 /// A store over anything that finds quads by a pattern.
 ///

@@ -1,6 +1,7 @@
 //! A store as a transaction sees it.
 
 use async_trait::async_trait;
+use call_context::CallContext;
 
 use super::overlay::Overlay;
 use super::pending::Pending;
@@ -9,7 +10,6 @@ use super::walk::Walker;
 use crate::error::StoreError;
 use crate::query::{Dataset, Hydrated, HydrationRequest, Objects, Selection, Window};
 use crate::store::{GraphStore, LocalStore, StoreInfo, Windowed};
-use call_context::CallContext;
 
 /// The data of a store at one moment, which requests read through a source of their own.
 pub(crate) trait Data: Send + Sync + 'static {

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+use call_context::CallContext;
 use oxrdf::{GraphNameRef, NamedNode};
 #[cfg(any(feature = "image", feature = "oxigraph"))]
 use oxrdf::{Quad, Term, TermRef};
@@ -12,7 +13,6 @@ use super::source::{Object, QuadSource};
 use crate::error::StoreError;
 use crate::query::{Dataset, Step};
 use crate::store::order::drop_repeated;
-use call_context::CallContext;
 
 /// How many triples are read between two checks of the deadline.
 const CHECK_EVERY: u32 = 128;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use call_context::CallContext;
 use oxrdf::{NamedNode, Term};
 
 use super::dialect::TreeForm;
@@ -13,7 +14,6 @@ use crate::query::{ObjectRef, Slot, Tree, TreeLevel, TreeRequest, TreeValues, Va
 use crate::sparql::{Found, LevelQuery, TreeQuery};
 use crate::store::order::{CHECK_EVERY, KeyCache, drop_repeated, sorted_values};
 use crate::store::ready_order::ReadyPage;
-use call_context::CallContext;
 
 /// Returns the query of a request.
 pub(super) fn query_of(request: &TreeRequest<'_>) -> TreeQuery {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use call_context::CallContext;
 use oxrdf::Term;
 use spargebra::{Query, Update};
 
 use crate::error::StoreError;
 use crate::query::Dataset;
 use crate::store::StoreInfo;
-use call_context::CallContext;
 
 /// A query for an endpoint, and the dataset that it reads.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use call_context::CallContext;
 use oxrdf::{NamedNode, Term};
 
 use crate::error::StoreError;
@@ -12,7 +13,6 @@ use crate::query::{OrderKey, SortBy, Step, TypeGuard, TypeTest};
 use crate::sparql::Fact;
 use crate::store::order::{Neighbours, drop_repeated, split};
 use crate::value::SortValue;
-use call_context::CallContext;
 
 /// Returns the facts that the keys of an order and a test of the nodes need.
 pub(super) fn wanted(order: &[OrderKey], members: Option<&TypeTest>) -> Vec<Fact> {

@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use call_context::CallContext;
 use oxrdf::{Literal, NamedNode, Term};
 use soml_core::datatype::Scalar;
 
@@ -19,7 +20,6 @@ use crate::sparql::{KeyKind, OrderedPage, PageBy, PageKey};
 use crate::store::compare_positions;
 use crate::store::order::CHECK_EVERY;
 use crate::value::SortValue;
-use call_context::CallContext;
 
 /// Servers sort strings by UTF-16 code units or by code points, which is the same below this character.
 const FIRST_UNSURE: char = '\u{E000}';

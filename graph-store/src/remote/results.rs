@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 
+use call_context::CallContext;
 use oxrdf::{NamedNode, Term};
 
 use super::endpoint::Rows;
@@ -16,7 +17,6 @@ use crate::store::order::{
 };
 use crate::store::ready_order::{ReadyOrder, ReadyPage};
 use crate::store::{WindowBuilder, Windowed};
-use call_context::CallContext;
 
 /// Values to read of each object, each slot with the facts that its order compares.
 pub(super) type AskedSlots = Vec<(Slot, Vec<Fact>)>;

@@ -1,11 +1,11 @@
 //! Queries beside those that a [`GraphStore`](crate::GraphStore) makes.
 
 use async_trait::async_trait;
+use call_context::CallContext;
 use spargebra::algebra::GraphPattern;
 
 use super::endpoint::Rows;
 use crate::error::StoreError;
-use call_context::CallContext;
 
 /// A store that answers SELECT queries over all its graphs: for statistics, which objects and their
 /// values do not give.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use call_context::CallContext;
 use futures::FutureExt;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use oxrdf::Term;
@@ -31,7 +32,6 @@ use crate::sparql::{self, Fact, Found, SlotQuery, TreeQuery};
 use crate::store::WriteStore;
 use crate::store::order::named_nodes;
 use crate::store::{AheadStore, GraphStore, StoreFeatures, StoreInfo, WindowBuilder, Windowed};
-use call_context::CallContext;
 
 /// Options of a remote store.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! The view of a store that can read several levels in one step.
 
 use async_trait::async_trait;
+use call_context::CallContext;
 
 use crate::error::StoreError;
 use crate::query::{Selection, Tree, TreeLevel, TreeRequest};
-use call_context::CallContext;
 
 /// A store for which one large read costs less than several small ones, since each goes over a
 /// network.

@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 
 use async_trait::async_trait;
+use call_context::CallContext;
 use oxrdf::Quad;
 #[cfg(any(feature = "image", feature = "oxigraph", feature = "remote"))]
 use oxrdf::{NamedOrBlankNode, Term};
 
 use crate::error::StoreError;
-use call_context::CallContext;
 
 /// A store that lists all its quads, in bounded memory however many there are.
 ///

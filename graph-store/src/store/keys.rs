@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 
+use call_context::CallContext;
 use indexmap::IndexSet;
 use oxrdf::NamedNode;
 
@@ -15,7 +16,6 @@ use crate::query::{
     Slot, SortBy, Step, TermSlice, TermView, TypeGuard, TypeIndex, TypeTest, ValueCondition,
 };
 use crate::value::SortValue;
-use call_context::CallContext;
 
 /// Returns the sort keys of each object, in the order of `order`.
 ///

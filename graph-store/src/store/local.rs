@@ -1,10 +1,10 @@
 //! The view of a store that works on the calling thread.
 
+use call_context::CallContext;
 use oxrdf::NamedNode;
 
 use crate::error::StoreError;
 use crate::query::{Hydrated, HydrationRequest};
-use call_context::CallContext;
 
 /// A store whose calls do all their work on the calling thread, and so block it.
 pub trait LocalStore: Send + Sync {

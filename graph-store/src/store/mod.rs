@@ -15,6 +15,7 @@ mod writer;
 
 pub use ahead::AheadStore;
 use async_trait::async_trait;
+use call_context::CallContext;
 pub use export::{ExportStore, QuadSink};
 pub use keys::keys_by_hydration;
 pub use local::LocalStore;
@@ -24,7 +25,6 @@ pub use writer::{Transaction, WriteStore};
 
 use crate::error::StoreError;
 use crate::query::{Hydrated, HydrationRequest, Objects, Page, Position, Selection, Window};
-use call_context::CallContext;
 
 /// A store of RDF data.
 ///

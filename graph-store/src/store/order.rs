@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 use std::hash::Hash;
 use std::ops::Range;
 
+use call_context::CallContext;
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use indexmap::IndexSet;
@@ -19,7 +20,6 @@ use super::ready_order::{By, ReadyOrder, ReadyPage, ReadyPlace, ReadyWay};
 use crate::error::StoreError;
 use crate::query::{OrderStep, OrderWay, Page, SortBy, Step, TypeIndex, TypeTest};
 use crate::value::SortValue;
-use call_context::CallContext;
 
 /// How many objects are read between two checks of the deadline.
 pub(crate) const CHECK_EVERY: usize = 256;

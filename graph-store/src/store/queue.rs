@@ -9,11 +9,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
+use call_context::CallContext;
 use futures::channel::oneshot;
 use futures::future::{self, Either};
 
 use crate::error::StoreError;
-use call_context::CallContext;
 
 /// A queue whose turns are given in the order of arrival.
 #[derive(Clone, Default)]

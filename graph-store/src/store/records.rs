@@ -3,11 +3,11 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::SystemTime;
 
+use call_context::CallContext;
 use oxrdf::NamedNode;
 
 use crate::error::StoreError;
 use crate::write::{ChangeRecord, RecordQuery};
-use call_context::CallContext;
 
 /// Records in memory.
 #[derive(Default)]

@@ -3,12 +3,12 @@
 use std::time::SystemTime;
 
 use async_trait::async_trait;
+use call_context::CallContext;
 use oxrdf::{Quad, Term};
 
 use super::GraphStore;
 use crate::error::StoreError;
 use crate::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern, RecordQuery};
-use call_context::CallContext;
 
 /// A store that can be written to, one transaction after the other.
 ///

@@ -12,11 +12,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use apollo_compiler::response::{JsonMap, JsonValue};
+use call_context::memory::allocated;
 
 pub(crate) use defaults::InexactDefaults;
 pub(crate) use scan::{digits_of, within_range};
-
-use call_context::memory::allocated;
 
 /// What stands in a value for a number that is out of range, but for its sign.
 const STAND_IN: &str = "1.7976931348623157e308";

@@ -5,7 +5,6 @@
 
 use apollo_compiler::response::serde_json_bytes::ByteString;
 use apollo_compiler::response::{JsonMap, JsonValue};
-
 use call_context::memory::allocated;
 
 /// Bytes of a value itself, without what it leads to.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use apollo_compiler::response::{JsonMap, JsonValue};
+use call_context::{CallContext, MemoryAccount};
 pub use forwarded::Forwarded;
 pub use freshness::Freshness;
 pub use observer::{ObservedOperation, RequestObserver};
@@ -20,7 +21,6 @@ use tokio_util::sync::CancellationToken;
 use crate::caller::Caller;
 use crate::digits::{Digits, ExactValue};
 use crate::limits::Limits;
-use call_context::{CallContext, MemoryAccount};
 
 /// A GraphQL request.
 #[derive(Clone, Debug, Default)]

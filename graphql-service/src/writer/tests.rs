@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{AnswerWriter, SEGMENTS_AT_HAND};
 use call_context::MemoryBudget;
+
+use super::{AnswerWriter, SEGMENTS_AT_HAND};
 
 #[test]
 fn text_is_repeated_while_it_is_there() {

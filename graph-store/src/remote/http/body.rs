@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use call_context::{CallContext, ResultMemory};
 use reqwest::Response;
 use reqwest::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use tokio::sync::SemaphorePermit;
 
 use super::error::HttpError;
 use super::outgoing::causes;
-use call_context::{CallContext, ResultMemory};
 
 /// Bytes of an error response that are kept for the log.
 const EXCERPT: usize = 500;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
+use call_context::CallContext;
 use futures::future::{BoxFuture, join_all};
 use oxrdf::Variable;
 use tokio::sync::OnceCell;
@@ -22,7 +23,6 @@ use crate::error::StoreError;
 use crate::query::Dataset;
 use crate::remote::{EndpointQuery, Rows, SparqlEndpoint};
 use crate::store::StoreInfo;
-use call_context::CallContext;
 
 /// A SPARQL endpoint over HTTP: one server, or several that hold the same data.
 ///

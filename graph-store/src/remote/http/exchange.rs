@@ -1,5 +1,6 @@
 //! One request to one server, and the response before its body is read.
 
+use call_context::CallContext;
 use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION};
 use reqwest::{Method, RequestBuilder, StatusCode, Url};
 
@@ -10,7 +11,6 @@ use super::outgoing::causes;
 use super::server::Server;
 use super::values::{ResultFormat, ServerKind};
 use crate::query::Dataset;
-use call_context::CallContext;
 
 /// Header by which a request is found in the logs of both sides.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

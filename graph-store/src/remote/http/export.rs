@@ -1,6 +1,7 @@
 //! Listing all quads of a server.
 
 use async_trait::async_trait;
+use call_context::CallContext;
 
 use super::endpoint::within;
 use super::error::HttpError;
@@ -13,7 +14,6 @@ use crate::query::Dataset;
 use crate::remote::write::{Graphs, every_quad, malformed, quad};
 use crate::store::export::{Batch, ExportStore, QuadSink};
 use crate::write::change_graph;
-use call_context::CallContext;
 
 #[async_trait(?Send)]
 impl ExportStore for HttpStore {

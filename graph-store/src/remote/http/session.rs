@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
+use call_context::CallContext;
 use futures::future::BoxFuture;
 use reqwest::Method;
 use spargebra::Update;
@@ -17,7 +18,6 @@ use crate::remote::{
     EndpointQuery, Rows, SparqlEndpoint, UpdateEndpoint, UpdateError, UpdateSession,
 };
 use crate::store::StoreInfo;
-use call_context::CallContext;
 
 /// An endpoint whose servers take updates.
 pub(super) struct HttpUpdates(pub(super) Arc<HttpEndpoint>);

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use async_trait::async_trait;
+use call_context::CallContext;
 use spargebra::algebra::GraphPattern;
 use tokio::sync::OnceCell;
 
@@ -24,7 +25,6 @@ use crate::store::{
     WriteStore,
 };
 use crate::write::{ChangeRecord, RecordQuery};
-use call_context::CallContext;
 
 /// A [`RemoteStore`] over an [`HttpEndpoint`].
 ///

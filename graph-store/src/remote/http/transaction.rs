@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use async_trait::async_trait;
+use call_context::CallContext;
 use oxrdf::Quad;
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
@@ -25,7 +26,6 @@ use crate::remote::write::{
 use crate::remote::{EndpointQuery, RemoteOptions, RemoteStore, Rows, SparqlEndpoint};
 use crate::store::{GraphStore, StoreInfo, Transaction};
 use crate::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern, change_graph};
-use call_context::CallContext;
 
 /// A transaction, and the store as it sees it.
 pub(super) struct Rdf4jTransaction {

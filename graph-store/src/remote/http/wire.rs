@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use call_context::CallContext;
 use futures::future::BoxFuture;
 use reqwest::header::LOCATION;
 use reqwest::{Method, Url};
@@ -17,7 +18,6 @@ use super::values::{ResultFormat, ServerKind};
 use crate::query::Dataset;
 use crate::remote::Rows;
 use crate::remote::write::Part;
-use call_context::CallContext;
 
 /// The setting that makes RDF4J compare what was read with what is there; its other parameter,
 /// `isolation-level`, changes nothing.

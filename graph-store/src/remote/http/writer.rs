@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
+use call_context::CallContext;
 use tokio::sync::OnceCell;
 
 use super::endpoint::{HttpEndpoint, within};
@@ -20,7 +21,6 @@ use crate::remote::write::{
 use crate::remote::{EndpointQuery, RemoteOptions, Rows, SparqlEndpoint, UpdateEndpoint};
 use crate::store::{StoreInfo, Transaction, WriteStore};
 use crate::write::{ChangeRecord, RecordQuery};
-use call_context::CallContext;
 
 /// Attempts to forget records, which conflict with writers elsewhere.
 const ATTEMPTS: usize = 5;

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use call_context::CallContext;
 use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use spargebra::algebra::{
     AggregateExpression, AggregateFunction, Expression, GraphPattern, OrderExpression,
@@ -15,7 +16,6 @@ use super::read::{malformed, rows};
 use crate::error::StoreError;
 use crate::remote::endpoint::SparqlEndpoint;
 use crate::write::{ChangeRecord, RecordQuery, change_graph};
-use call_context::CallContext;
 
 /// Records of one query.
 const RECORDS: usize = 200;

@@ -14,6 +14,7 @@ mod terms;
 
 use std::time::Duration;
 
+use call_context::CallContext;
 pub(super) use change::{BlankQuads, Part, parts, update};
 pub(super) use graphs::Graphs;
 pub(super) use log::{Log, opening};
@@ -27,7 +28,6 @@ pub(super) use terms::{DotSegments, check_change, check_patterns, data};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::StoreError;
-use call_context::CallContext;
 
 /// How long the outcome of a commit is looked for without a deadline.
 const LOOKED_FOR: Duration = Duration::from_secs(60);

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
+use call_context::CallContext;
 use oxrdf::{GraphName, Literal, NamedNodeRef, Quad};
 use spargebra::term::{GraphNamePattern, QuadPattern as InsertPattern};
 use spargebra::{GraphUpdateOperation, Update};
@@ -30,7 +31,6 @@ use crate::remote::endpoint::{UpdateEndpoint, UpdateError, UpdateSession};
 use crate::remote::store::RemoteOptions;
 use crate::store::{GraphStore, Transaction, WriteStore};
 use crate::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern, RecordQuery, change_graph};
-use call_context::CallContext;
 
 /// Writes to an endpoint by guarded updates.
 pub(in crate::remote) struct PlainWriter {

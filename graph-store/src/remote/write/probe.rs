@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::SystemTime;
 
+use call_context::CallContext;
 use oxrdf::{Literal, NamedNode, Quad, Term};
 use spargebra::algebra::{GraphPattern, GraphTarget};
 use spargebra::term::{GraphNamePattern, GroundTerm, QuadPattern};
@@ -15,7 +16,6 @@ use super::read::rows;
 use crate::error::StoreError;
 use crate::remote::endpoint::{SparqlEndpoint, UpdateEndpoint, UpdateError};
 use crate::write::change_graph::PROBE;
-use call_context::CallContext;
 
 /// Nodes that each writer claims in a round.
 const NODES: usize = 100;

@@ -11,11 +11,11 @@
 
 use std::sync::Arc;
 
+use call_context::CallContext;
 use futures::lock::{Mutex, OwnedMutexGuard};
 
 use super::log::Log;
 use crate::error::StoreError;
-use call_context::CallContext;
 
 /// The queue; knows the next sequence as far as the last transaction found it out.
 #[derive(Debug, Default)]

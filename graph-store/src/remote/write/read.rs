@@ -1,5 +1,6 @@
 //! Quads of a server, exact in their graphs: the query for many patterns at once, and its rows.
 
+use call_context::CallContext;
 use oxrdf::{BlankNode, GraphName, NamedNode, NamedOrBlankNode, Quad, Term};
 use spargebra::Query;
 use spargebra::algebra::{Function, GraphPattern};
@@ -10,7 +11,6 @@ use crate::error::StoreError;
 use crate::query::Dataset;
 use crate::remote::endpoint::{EndpointQuery, Rows, SparqlEndpoint};
 use crate::write::{QuadPattern, change_graph};
-use call_context::CallContext;
 
 /// Patterns of one query.
 pub(in crate::remote) const PATTERNS: usize = 2_500;
