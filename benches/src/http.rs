@@ -14,10 +14,10 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use schema_registry::{Expected, InMemorySchemaStore};
 use servers::app::{App, SchemaChangeError};
 use servers::config::Settings;
 use servers::http::{ServeError, Server};
-use servers::schema_store::{Expected, InMemorySchemaStore};
 use tokio::net::{TcpListener, TcpStream};
 
 /// A failure to reach the service.

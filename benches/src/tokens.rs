@@ -13,8 +13,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use serde_json::json;
-use servers::auth::{Key, Verifier};
 use servers::config::{Names, SecuritySettings};
+use service_auth::{Key, Verifier};
 
 /// A token with what verifies it.
 pub struct SignedToken {
@@ -98,7 +98,7 @@ fn signed(
     Ok(SignedToken {
         name: format!("{algorithm:?}{size}"),
         token: encode(&header, &claims, signing)?,
-        verifier: Verifier::without_keys(&settings).with_keys(keys),
+        verifier: Verifier::without_keys(&settings.verifier_options()).with_keys(keys),
     })
 }
 

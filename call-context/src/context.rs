@@ -10,11 +10,9 @@ use async_trait::async_trait;
 use futures::channel::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::error::{CallError, MeterExceeded};
+use crate::error::CallError;
+use crate::size::{Size, Weight};
 use crate::trace::Trace;
-
-/// Terms that are sorted, grouped or linked in less than about a millisecond.
-const SHORT_TERMS: usize = 2_048;
 
 /// The context of a call to a store or an engine.
 #[derive(Clone, Debug, Default)]
@@ -43,17 +41,16 @@ pub struct CallContext {
 /// Where work runs that is too long for the thread of an asynchronous task.
 ///
 /// A store that waits for others has nothing to do while it waits, and much to do at once when a large
-/// result has arrived. It hands such work on by [`CallContext::run_long`], and must not wait for anything
+/// result has arrived. It hands such work on by [`CallContext::run_sized`], and must not wait for anything
 /// in it.
 #[async_trait]
 pub trait LongWork: fmt::Debug + Send + Sync {
-    /// Runs `work` on another thread, and returns when it is done. It takes about as long as sorting
-    /// `terms` terms.
+    /// Runs `work` on another thread, and returns when it is done.
     ///
     /// # Errors
     /// [`CallError::Overloaded`] when too much work waits already, [`CallError::Deadline`] when the
     /// deadline passes before it begins, and [`CallError::Panicked`] when it panics.
-    async fn run(&self, terms: usize, work: Box<dyn FnOnce() + Send>) -> Result<(), CallError>;
+    async fn run(&self, weight: Weight, work: Box<dyn FnOnce() + Send>) -> Result<(), CallError>;
 }
 
 /// The memory that results of a store take, as whoever asks the store counts it.
@@ -163,19 +160,34 @@ impl CallContext {
         }
     }
 
-    /// Runs work on `terms` terms: here if they are few or no other place is set, else there.
+    /// Runs work of a size: here if it is short or no other place is set, else there.
     ///
     /// Work that is run elsewhere goes on when the future is dropped, so it should
     /// [check](CallContext::check) from time to time that the request is still live.
     ///
     /// # Errors
     /// Those of [`LongWork::run`].
-    pub async fn run_long<T: Send + 'static>(
+    pub async fn run_sized<T: Send + 'static>(
         &self,
-        terms: usize,
+        size: Size,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, CallError> {
-        let Some(elsewhere) = self.long_work.as_ref().filter(|_| terms > SHORT_TERMS) else {
+        match size.weight() {
+            Some(weight) => self.run_weighed(weight, work).await,
+            None => Ok(work()),
+        }
+    }
+
+    /// Runs work of a weight elsewhere, or here if no other place is set.
+    ///
+    /// # Errors
+    /// Those of [`LongWork::run`].
+    pub async fn run_weighed<T: Send + 'static>(
+        &self,
+        weight: Weight,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, CallError> {
+        let Some(elsewhere) = &self.long_work else {
             return Ok(work());
         };
         let (done, result) = oneshot::channel();
@@ -183,7 +195,7 @@ impl CallContext {
             // Nobody waits any more when this fails.
             let _ = done.send(work());
         };
-        elsewhere.run(terms, Box::new(work)).await?;
+        elsewhere.run(weight, Box::new(work)).await?;
         result.await.map_err(|_| CallError::Panicked)
     }
 
@@ -233,7 +245,7 @@ impl CallContext {
         };
         meter.spent.fetch_add(u64::from(work), Ordering::Relaxed);
         if meter.is_over() && !meter.extend() {
-            return Err(MeterExceeded::new().into());
+            return Err(CallError::Metered);
         }
         Ok(())
     }

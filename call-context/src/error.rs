@@ -10,9 +10,10 @@ pub enum CallError {
     /// The request was cancelled.
     #[error("the request was cancelled")]
     Cancelled,
-    /// The work exceeds the limit of its meter; only [`CallContext::spend`](crate::CallContext::spend) returns this.
-    #[error(transparent)]
-    Metered(#[from] MeterExceeded),
+    /// The work exceeds the limit of its [`Meter`](crate::Meter): repeat it on another thread. Only
+    /// [`CallContext::spend`](crate::CallContext::spend) returns this.
+    #[error("the work is too long for this thread")]
+    Metered,
     /// There is no memory for a result now; see [`CallContext::hold`](crate::CallContext::hold).
     #[error("there is no memory for a result")]
     OutOfMemory,
@@ -22,15 +23,4 @@ pub enum CallError {
     /// Work on a result panicked; the panic is in the log.
     #[error("work on a result panicked")]
     Panicked,
-}
-
-/// The work exceeded the limit of a [`Meter`](crate::Meter): repeat it on another thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the work is too long for this thread")]
-pub struct MeterExceeded(());
-
-impl MeterExceeded {
-    pub(crate) fn new() -> Self {
-        MeterExceeded(())
-    }
 }

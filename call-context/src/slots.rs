@@ -17,18 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::context::LongWork;
 use crate::error::CallError;
-
-/// How long work is about to take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
-    /// Milliseconds, such as most requests.
-    Medium,
-    /// Longer: requests that read a good part of the data.
-    Long,
-    /// Work that no answer of a usual request waits for: checks and changes of schemas, compression of
-    /// large answers.
-    Background,
-}
+use crate::size::{Size, Weight};
 
 /// Slots for blocking work, a number of them for each [`Weight`].
 #[derive(Debug)]
@@ -80,8 +69,15 @@ pub enum SlotError {
     Panicked,
 }
 
-/// Terms of a result that are worked on in a slot of medium weight, about 30 milliseconds; more take a long one.
-pub const MEDIUM_TERMS: usize = 1 << 15;
+impl From<SlotError> for CallError {
+    fn from(error: SlotError) -> Self {
+        match error {
+            SlotError::QueueFull => CallError::Overloaded,
+            SlotError::Deadline => CallError::Deadline,
+            SlotError::Panicked => CallError::Panicked,
+        }
+    }
+}
 
 /// Runs the long work of a call in slots.
 #[derive(Debug)]
@@ -100,17 +96,9 @@ impl InSlots {
 
 #[async_trait]
 impl LongWork for InSlots {
-    async fn run(&self, terms: usize, work: Box<dyn FnOnce() + Send>) -> Result<(), CallError> {
-        let weight = match terms {
-            ..=MEDIUM_TERMS => Weight::Medium,
-            _ => Weight::Long,
-        };
+    async fn run(&self, weight: Weight, work: Box<dyn FnOnce() + Send>) -> Result<(), CallError> {
         let done = self.slots.run(weight, self.deadline, |_| work()).await;
-        done.map_err(|error| match error {
-            SlotError::QueueFull => CallError::Overloaded,
-            SlotError::Deadline => CallError::Deadline,
-            SlotError::Panicked => CallError::Panicked,
-        })
+        Ok(done?)
     }
 }
 
@@ -209,6 +197,25 @@ impl Slots {
             }
             // Only a runtime that shuts down drops a job.
             Err(_) => Err(SlotError::Panicked),
+        }
+    }
+}
+
+impl Slots {
+    /// Runs work of a size: at once on this thread where that is short or no Tokio runtime runs it, else in a slot, as
+    /// [`Slots::run`] does.
+    ///
+    /// # Errors
+    /// Those of [`Slots::run`].
+    pub async fn run_sized<T: Send + 'static>(
+        self: &Arc<Self>,
+        size: Size,
+        deadline: Option<Instant>,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, SlotError> {
+        match size.weight().filter(|_| Handle::try_current().is_ok()) {
+            Some(weight) => Box::pin(self.run(weight, deadline, |_| work())).await,
+            None => Ok(work()),
         }
     }
 }

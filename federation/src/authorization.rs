@@ -9,9 +9,9 @@ use std::ptr;
 
 use apollo_compiler::ExecutableDocument;
 use apollo_compiler::executable::{Field, Operation, Selection, SelectionSet};
-use apollo_compiler::response::JsonValue;
 use async_trait::async_trait;
 use graphql_service::RequestContext;
+use serde_json::Value;
 
 use crate::supergraph::{FieldId, Requirement, RequirementId, Supergraph};
 
@@ -110,14 +110,14 @@ impl Authorizer for CallerClaims {
     }
 }
 
-fn scopes(claim: &JsonValue) -> Vec<String> {
+fn scopes(claim: &Value) -> Vec<String> {
     match claim {
-        JsonValue::String(text) => {
-            let names = text.as_str().split_whitespace();
+        Value::String(text) => {
+            let names = text.split_whitespace();
             names.map(str::to_owned).collect()
         }
-        JsonValue::Array(items) => {
-            let names = items.iter().filter_map(JsonValue::as_str);
+        Value::Array(items) => {
+            let names = items.iter().filter_map(Value::as_str);
             names.map(str::to_owned).collect()
         }
         _ => Vec::new(),

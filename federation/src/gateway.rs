@@ -214,49 +214,34 @@ impl Gateway {
         context: &RequestContext,
     ) -> Result<Settled, NotSettled> {
         let inner = &self.inner;
+        let slots = &inner.options.slots;
         let grants = inner.grants(context).await;
-        let has_slots = Handle::try_current().is_ok();
-        let is_short = || {
-            let is_known = inner.documents.known(&request.query).is_some();
-            (is_known || request.query.len() <= SHORT_TEXT) && request.reading_cost() <= SHORT
-        };
-        if has_slots && !is_short() {
+        let size = request.size(inner.documents.known(&request.query).is_some());
+        if !size.is_short() {
             let (inner, context) = (Arc::clone(inner), context.clone());
-            let deadline = context.deadline;
-            return self
-                .in_slot(deadline, move || {
-                    let prepared = inner.documents.read(&request, &context)?;
-                    let known = inner.planned(&request, &prepared, &grants)?;
-                    Ok(Settled { prepared, known })
-                })
-                .await;
+            let deadline = context.call.deadline;
+            let settle = move || {
+                let prepared = inner.documents.read(&request, &context)?;
+                let known = inner.planned(&request, &prepared, &grants)?;
+                Ok::<_, Refusal>(Settled { prepared, known })
+            };
+            return Ok(slots.run_sized(size, deadline, settle).await??);
         }
         let prepared = inner.documents.read(&request, context)?;
         let (key, denied) = inner.key(&request, &prepared, &grants);
         if let Some(known) = inner.plans.get(&key) {
             return Ok(Settled { prepared, known });
         }
-        if !has_slots {
-            let known = inner.plan_prepared(key, &denied, &prepared)?;
-            return Ok(Settled { prepared, known });
-        }
         let inner = Arc::clone(inner);
-        self.in_slot(context.deadline, move || {
+        let plan = move || {
             let known = inner.plan_prepared(key, &denied, &prepared)?;
-            Ok(Settled { prepared, known })
-        })
-        .await
-    }
-
-    /// Settles a request where work may take long.
-    async fn in_slot(
-        &self,
-        deadline: Option<Instant>,
-        settle: impl FnOnce() -> Result<Settled, Refusal> + Send + 'static,
-    ) -> Result<Settled, NotSettled> {
-        let slots = &self.inner.options.slots;
-        let settled = slots.run(Weight::Medium, deadline, move |_| settle());
-        Ok(settled.await??)
+            Ok::<_, Refusal>(Settled { prepared, known })
+        };
+        if Handle::try_current().is_err() {
+            return Ok(plan()?);
+        }
+        let planned = slots.run(Weight::Medium, context.call.deadline, |_| plan());
+        Ok(planned.await??)
     }
 
     /// Returns the plan of a request that is to be answered, and lets its observer know.
@@ -331,12 +316,6 @@ impl Gateway {
         (execution, introspect)
     }
 }
-
-/// Bytes of a request, values of variables included, that are prepared on an async worker.
-const SHORT: usize = 32 << 10;
-
-/// Bytes of an operation that is validated on an async worker, where slots are taken otherwise.
-const SHORT_TEXT: usize = 1 << 10;
 
 /// A request with its plan.
 struct Settled {

@@ -127,9 +127,9 @@ where
         return refused(shared.end.error());
     }
     // What is under way ends with the subscription.
-    let cancel = execution.context.cancellation.child_token();
+    let cancel = execution.context.call.cancellation.child_token();
     let mut context = (*execution.context).clone();
-    context.cancellation = cancel.clone();
+    context.call.cancellation = cancel.clone();
     let context = Arc::new(context);
     let to = execution.supergraph.subgraph(subgraph);
     let begun = execution.transport.subscribe(to, subscription, &context);
@@ -149,6 +149,7 @@ where
     let now = Instant::now();
     let answering = Answering {
         time: context
+            .call
             .deadline
             .map(|deadline| deadline.saturating_duration_since(now)),
         execution,
@@ -256,7 +257,7 @@ where
 
     async fn answer(&self, event: SubgraphEvent) -> Reply {
         let mut context = (*self.context).clone();
-        context.deadline = self.time.map(|time| Instant::now() + time);
+        context.call.deadline = self.time.map(|time| Instant::now() + time);
         context.overdue = Arc::default();
         context.freshness = Arc::default();
         // Given back once this answer is sent, and not only when the subscription ends.
@@ -272,7 +273,7 @@ where
         match self.outcome.get()? {
             Outcome::Failed(error) => {
                 let subgraph = self.execution.supergraph.subgraph(self.subgraph);
-                exec::log(subgraph, error, &self.context.request_id);
+                exec::log(subgraph, error, &self.context.call.request_id);
                 Some(Failure::of(error).error(subgraph, path(&self.execution)))
             }
             Outcome::Overflow => {

@@ -13,11 +13,11 @@ use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 use oxigraph::io::RdfFormat;
 use oxigraph::store::Store;
+use schema_registry::{Expected, InMemorySchemaStore};
 use serde_json::Value;
 use servers::app::App;
 use servers::config::Settings;
 use servers::http::router;
-use servers::schema_store::{Expected, InMemorySchemaStore};
 use tokio::runtime::{Builder, Runtime};
 
 const SCHEMA: &str = "

@@ -15,9 +15,9 @@ pub fn run(input: &[u8]) {
     };
     let loaded = load_with(text, &options);
     for diagnostic in &loaded.diagnostics {
-        let labels = diagnostic.labels.iter().map(|label| label.span);
-        for span in labels.chain([diagnostic.span]) {
-            assert!(text.get(span.range()).is_some(), "{diagnostic}");
+        let labels = diagnostic.labels.iter().map(|label| label.place);
+        for place in labels.chain(diagnostic.place) {
+            assert!(text.get(place.span.range()).is_some(), "{diagnostic}");
         }
     }
     let is_error = |severity: Severity| severity == Severity::Error;

@@ -1,8 +1,7 @@
 //! Tokens and keys: of all texts only the one that was signed is believed, and no text makes a key
 //! for algorithms that it is not for.
 
-use servers::auth::{Key, Verifier};
-use servers::config::SecuritySettings;
+use service_auth::{Key, Verifier, VerifierOptions};
 
 const SECRET: &[u8] = b"0123456789abcdef0123456789ABCDEF";
 
@@ -20,7 +19,7 @@ pub fn run(input: &[u8]) {
         Ok(keys) => keys.iter().for_each(check),
         Err(error) => assert!(!error.to_string().is_empty()),
     }
-    let verifier = Verifier::without_keys(&SecuritySettings::default());
+    let verifier = Verifier::without_keys(&VerifierOptions::default());
     let verifier = verifier.with_keys([Key::hmac(SECRET)]).with_keys(keys);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()

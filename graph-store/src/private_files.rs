@@ -71,6 +71,24 @@ pub fn narrow(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns whether an error says that something can only be read.
+#[must_use]
+pub fn is_refused(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+    )
+}
+
+/// Makes a new name in a folder survive the end of the machine.
+///
+/// # Errors
+/// When the folder cannot be opened or written.
+pub fn sync_parent(path: &Path) -> io::Result<()> {
+    let parent = path.parent().filter(|path| !path.as_os_str().is_empty());
+    File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
+}
+
 #[cfg(unix)]
 #[cfg(test)]
 mod tests {

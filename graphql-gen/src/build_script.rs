@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use soml_core::{Diagnostic, Severity};
 
-use crate::typesystem::{Api, ApiDiagnostic, ApiOptions, FederationMode};
+use crate::typesystem::{Api, ApiOptions, FederationMode};
 
 /// Which schema of the API is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -89,7 +89,7 @@ pub enum BuildError {
         /// The document.
         path: PathBuf,
         /// All reasons, in the order of the document where that is known.
-        diagnostics: Vec<ApiDiagnostic>,
+        diagnostics: Vec<Diagnostic>,
     },
 }
 
@@ -106,41 +106,24 @@ impl fmt::Debug for BuildError {
 }
 
 /// Findings about a file, as a compiler lists them.
-struct Findings<'a, D> {
+struct Findings<'a> {
     path: &'a Path,
-    diagnostics: &'a [D],
+    diagnostics: &'a [Diagnostic],
     suppressed: usize,
 }
 
-impl<D: Finding> fmt::Display for Findings<'_, D> {
+impl fmt::Display for Findings<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         write!(f, "{path} has no GraphQL API")?;
         for diagnostic in self.diagnostics {
-            let gap = if diagnostic.has_place() { "" } else { " " };
+            let gap = if diagnostic.place.is_some() { "" } else { " " };
             write!(f, "\n{path}:{gap}{diagnostic}")?;
         }
         match self.suppressed {
             0 => Ok(()),
             suppressed => write!(f, "\nand {suppressed} further findings"),
         }
-    }
-}
-
-/// A finding that begins with its line and column, if it has a place.
-trait Finding: fmt::Display {
-    fn has_place(&self) -> bool;
-}
-
-impl Finding for Diagnostic {
-    fn has_place(&self) -> bool {
-        true
-    }
-}
-
-impl Finding for ApiDiagnostic {
-    fn has_place(&self) -> bool {
-        self.position.is_some()
     }
 }
 
@@ -351,20 +334,23 @@ objects:
             panic!("two kinds are unknown");
         };
         assert_eq!((path.as_path(), suppressed), (Path::new("b.yaml"), 0));
-        let found = diagnostics.iter().map(|d| (d.code, d.position.line));
-        let expected = [(Code::UnknownKind, 3), (Code::UnknownKind, 4)];
+        let start = |found: &Diagnostic| found.place.map(|place| place.start);
+        let found = diagnostics.iter();
+        let found = found.map(|found| (found.code, start(found).expect("a place").line));
+        let code = Code::UnknownKind.as_str();
+        let expected = [(code, 3), (code, 4)];
         assert_eq!(found.collect::<Vec<_>>(), expected);
 
         let text = "id: /soml/sky\nobjects:\n  Moon:\n    props: {AND: {}}\n";
         let Err(BuildError::NoApi { diagnostics, .. }) = fails(text) else {
             panic!("a filter has a key of that name");
         };
-        let found = diagnostics.iter().map(|d| (d.kind, d.position));
+        let found = diagnostics.iter().map(|found| (found.code, start(found)));
         let at = Position {
             line: 4,
             column: 13,
         };
-        let expected = [(ProblemKind::FieldNameTaken, Some(at))];
+        let expected = [(ProblemKind::FieldNameTaken.code(), Some(at))];
         assert_eq!(found.collect::<Vec<_>>(), expected);
     }
 

@@ -1,6 +1,6 @@
 //! The error codes that every service shares.
 
-crate::error_codes! {
+call_context::error_codes! {
     GRAPHQL_PARSE_FAILED 400 public "The document is not valid GraphQL syntax.";
     GRAPHQL_VALIDATION_FAILED 400 public "The document is not valid against the schema.";
     OPERATION_NOT_FOUND 400 public "The document has several operations and `operationName` is missing, or it names an unknown operation.";

@@ -72,7 +72,7 @@ impl ServiceExecutor {
     ) -> protocol::Response {
         let context = context(&request, session.as_deref(), deadline);
         // Once this future is dropped, nobody waits for the work any more.
-        let _cancel = context.cancellation.clone().drop_guard();
+        let _cancel = context.call.cancellation.clone().drop_guard();
         match request_of(request) {
             Ok(request) => response(self.service.reply(request, context).await),
             Err(error) => response(Reply::Refused(vec![error])),
@@ -87,7 +87,7 @@ impl ServiceExecutor {
         deadline: Option<Instant>,
     ) -> BoxStream<'static, protocol::Response> {
         let context = context(&request, session.as_deref(), deadline);
-        let cancel = context.cancellation.clone().drop_guard();
+        let cancel = context.call.cancellation.clone().drop_guard();
         let request = match request_of(request) {
             Ok(request) => request,
             Err(error) => return only(Reply::Refused(vec![error])),
@@ -157,9 +157,11 @@ fn context(
     };
     let context = given(&request.data).or_else(|| session.and_then(given));
     let context = context.unwrap_or_default();
+    let mut call = context.call;
+    call.deadline = call.deadline.into_iter().chain(deadline).min();
+    call.cancellation = call.cancellation.child_token();
     RequestContext {
-        deadline: context.deadline.into_iter().chain(deadline).min(),
-        cancellation: context.cancellation.child_token(),
+        call,
         introspection: match request.introspection_mode {
             IntrospectionMode::Enabled => context.introspection,
             IntrospectionMode::Disabled => Introspection::Refused,

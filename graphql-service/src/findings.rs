@@ -3,9 +3,10 @@
 use apollo_compiler::diagnostic::Diagnostic;
 use apollo_compiler::validation::{DiagnosticData, DiagnosticList};
 use apollo_compiler::{Schema, ast};
+use call_context::ErrorCode;
 
 use crate::code;
-use crate::error::{ErrorCode, GraphqlError, Location};
+use crate::error::{GraphqlError, Location};
 use crate::suggestions::{MeantFields, Suggestions, Unknown};
 
 /// Maximum number of findings that one answer lists.

@@ -2,7 +2,6 @@
 
 pub mod body;
 mod call;
-pub mod caller;
 pub mod code;
 pub mod complexity;
 mod digits;
@@ -27,11 +26,14 @@ pub use apollo_compiler;
 pub use body::Body;
 /// The crate whose deadlines, memory and slots requests carry.
 pub use call_context;
-pub use call_context::{MemoryAccount, MemoryBudget, OutOfMemory, Slot, SlotError, Slots, Weight};
-pub use caller::Caller;
+pub use call_context::error_codes;
+pub use call_context::{
+    CallContext, Caller, ErrorCode, MemoryAccount, MemoryBudget, OutOfMemory, Size, Slot,
+    SlotError, Slots, Weight,
+};
 pub use digits::{Digits, ExactValue};
 pub use document::{Document, Documents, Prepared, Refusal};
-pub use error::{ErrorCode, GraphqlError, Location, PathSegment};
+pub use error::{GraphqlError, Location, PathSegment};
 pub use limits::Limits;
 pub use request::{
     Forwarded, Freshness, Introspection, ObservedOperation, Overdue, Request, RequestContext,

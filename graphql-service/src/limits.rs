@@ -1,7 +1,9 @@
 //! Bounds on what a client may send, each written once: name, default, documentation and code.
 
+use call_context::ErrorCode;
+
 use crate::code;
-use crate::error::{ErrorCode, GraphqlError};
+use crate::error::GraphqlError;
 
 /// One bound of a set made by [`limits!`](crate::limits!): how it is configured and documented.
 #[derive(Clone, Copy, Debug)]

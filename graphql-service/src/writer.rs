@@ -9,11 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use call_context::ErrorCode;
 use call_context::MemoryAccount;
 
 use crate::body::Body;
 use crate::code;
-use crate::error::{ErrorCode, GraphqlError, Location, PathSegment};
+use crate::error::{GraphqlError, Location, PathSegment};
 use crate::response::Answer;
 
 /// Least length at which a segment of the answer is complete: copying a shorter one costs less than sending two.

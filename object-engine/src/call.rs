@@ -8,10 +8,8 @@ use crate::code;
 /// Returns what a client is told of a failure of the store; the rest goes into the log.
 pub(crate) fn store_error(error: &StoreError, request_id: &str) -> GraphqlError {
     let failed = |code, message| GraphqlError::of_failure(code, message, error, request_id);
-    if let Some(error) = error.of_call() {
-        return error.into();
-    }
     match error {
+        StoreError::Call(error) => (*error).into(),
         StoreError::Unsupported(what) => GraphqlError::new(code::STORE_UNSUPPORTED, what.clone()),
         StoreError::RegexTooLarge => GraphqlError::new(
             code::LIMIT_REGEX,
@@ -36,8 +34,6 @@ pub(crate) fn store_error(error: &StoreError, request_id: &str) -> GraphqlError 
         }
         StoreError::DiskFull(_) => failed(code::STORE_FULL, "the mutation was not written"),
         StoreError::Failed(_) => failed(code::STORE_FAILED, "the store failed"),
-        // The request is executed again where it may take longer, so nothing went wrong.
-        StoreError::Metered(_) => GraphqlError::new(shared::INTERNAL, "the service failed"),
         _ => failed(shared::INTERNAL, "the service failed"),
     }
 }

@@ -198,7 +198,7 @@ async fn ask(service: &SearchService, query: &Value) -> String {
     let variables = json!({ "q": query });
     let variables = variables.as_object().cloned().unwrap_or_default();
     let request = Request::new(document).with_variables(variables);
-    let context = RequestContext::new().with_timeout(Duration::from_secs(60));
+    let context = RequestContext::from(CallContext::new().with_timeout(Duration::from_secs(60)));
     let bytes = service.respond(request, context).await.body.to_bytes();
     String::from_utf8_lossy(&bytes).into_owned()
 }

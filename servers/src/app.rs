@@ -9,19 +9,19 @@ use graph_store::{GraphStore, WriteStore};
 use graphql_gen::typesystem::ApiOptions;
 use graphql_service::{Caller, SlotError, Slots, Weight};
 use object_engine::{ObjectService, ServiceOptions};
+use schema_registry::{Expected, SchemaStore, SchemaStoreError, StoredSchema};
+use service_auth::Verifier;
+use service_auth::identity::Provider;
+use service_auth::rights::{Manager, SchemaRights};
 use tokio::sync::{Mutex, Semaphore};
 
-use crate::auth::Verifier;
 use crate::config::Settings;
 use crate::data_folder::Backups;
 use crate::example_queries::{Example, example_queries};
 use crate::health_record::HealthCache;
-use crate::identity::Provider;
 use crate::loading::LoadProgress;
 use crate::resources::Resources;
 use crate::schema::{Checked, SchemaIdError, UsableSchema, check_id, check_with};
-use crate::schema_rights::{Manager, SchemaRights};
-use crate::schema_store::{Expected, SchemaStore, SchemaStoreError, StoredSchema};
 use crate::sdl::{PrintedSdl, SdlCell};
 
 /// Dumps of the data that are made at once: each holds a thread, and the data as they were when it began.
@@ -124,10 +124,11 @@ pub enum SchemaChangeError {
 fn verifier(settings: &Settings) -> Option<Arc<Verifier>> {
     let security = &settings.security;
     let verifier = security.is_on().then(|| {
-        Verifier::of(security).unwrap_or_else(|error| {
+        let options = security.verifier_options();
+        Verifier::of(&options).unwrap_or_else(|error| {
             let cause = std::error::Error::source(&error).map(ToString::to_string);
             tracing::error!(%error, cause, "no token is accepted");
-            Verifier::without_keys(security)
+            Verifier::without_keys(&options)
         })
     });
     verifier.map(Arc::new)

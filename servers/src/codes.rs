@@ -5,10 +5,10 @@ use graphql_gen::diff::ChangeCode;
 use graphql_gen::typesystem::ProblemKind;
 use graphql_service::ErrorCode;
 use search_index::mapping::FindingKind;
+use service_auth::code as auth;
 use soml_core::codes::{CODES, CodeInfo};
 use soml_data::check::CheckCode;
 
-use crate::auth::code as auth;
 use crate::config::code as config;
 use crate::data_folder::code as data_folder;
 use crate::gateway::code as gateway;

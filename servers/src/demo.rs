@@ -5,9 +5,9 @@ use std::str::FromStr;
 use aws_lc_rs::error::Unspecified;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use graph_store::remote::http::Secret;
+use outbound::Secret;
 
-use crate::provisioning::{Password, Provisioning, Role, User};
+use service_auth::provisioning::{Password, Provisioning, Role, User};
 
 /// A demo: a schema, data for it, and a sample query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

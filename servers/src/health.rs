@@ -126,7 +126,7 @@ async fn check_query(app: &App) -> HealthRecord {
     };
     let query = bound.service.execute(
         Request::new("{ __typename }"),
-        RequestContext::new().with_timeout(CHECK_TIME),
+        RequestContext::from(CallContext::new().with_timeout(CHECK_TIME)),
     );
     match tokio::time::timeout(CHECK_TIME, query).await {
         Ok(response) if response.body.to_bytes().starts_with(br#"{"data""#) => {

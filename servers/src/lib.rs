@@ -5,7 +5,6 @@
 
 pub mod allocator;
 pub mod app;
-pub mod auth;
 mod causes;
 mod change_records;
 pub mod changes;
@@ -20,19 +19,14 @@ pub mod gateway;
 pub mod health;
 mod health_record;
 pub mod http;
-pub mod identity;
-pub mod idp;
 pub mod load;
 pub mod loading;
 pub mod logging;
 mod memory;
 pub mod misfits;
-pub mod provisioning;
 pub mod render;
 pub mod resources;
 pub mod schema;
-pub mod schema_rights;
-pub mod schema_store;
 mod sdl;
 pub mod search;
 pub mod store;

@@ -6,9 +6,9 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde_json::{Map, Value};
 use soml_core::span::Span;
-use soml_core::{Severity, report};
+use soml_core::{Diagnostic, Severity, report};
 
-use crate::schema::{Checked, Note};
+use crate::schema::Checked;
 
 /// The style of rendered text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub fn text(file: &str, source: &str, checked: &Checked, style: Style) -> String
     text
 }
 
-fn note_text(renderer: &Renderer, file: &str, source: &str, note: &Note) -> String {
+fn note_text(renderer: &Renderer, file: &str, source: &str, note: &Diagnostic) -> String {
     let level = match note.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -53,10 +53,10 @@ fn note_text(renderer: &Renderer, file: &str, source: &str, note: &Note) -> Stri
             let mut snippet = Snippet::source(source)
                 .path(file)
                 .annotation(AnnotationKind::Primary.span(visible(source, place.span)));
-            for related in &note.related {
-                let span = visible(source, related.place.span);
+            for label in &note.labels {
+                let span = visible(source, label.place.span);
                 snippet =
-                    snippet.annotation(AnnotationKind::Context.span(span).label(&related.message));
+                    snippet.annotation(AnnotationKind::Context.span(span).label(&label.message));
             }
             title.element(snippet)
         }

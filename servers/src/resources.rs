@@ -56,12 +56,7 @@ impl Resources {
             .slots
             .0
             .and_then(|slots| usize::try_from(slots).ok());
-        let slots = Slots::new(cores, settings.queue);
-        let slots = match threads() {
-            Some(threads) => slots.on_threads_of(threads),
-            None => slots,
-        };
-        Resources::new(budget, Arc::new(slots))
+        Resources::new(budget, of_low_priority(Slots::new(cores, settings.queue)))
     }
 }
 
@@ -72,10 +67,8 @@ impl Default for Resources {
     }
 }
 
-/// Creates slots for one kind of work alone, on threads of the same low priority. The number of
-/// slots of [`Weight::Medium`](graphql_service::Weight::Medium) is `slots`.
-pub(crate) fn own_slots(slots: usize, max_waiting: usize) -> Arc<Slots> {
-    let slots = Slots::new(Some(slots), max_waiting);
+/// Lets the jobs of slots run on threads of a low priority.
+pub(crate) fn of_low_priority(slots: Slots) -> Arc<Slots> {
     Arc::new(match threads() {
         Some(threads) => slots.on_threads_of(threads),
         None => slots,

@@ -1,16 +1,13 @@
 //! Checks SOML text: the result is a schema that can be served, or errors.
 //!
-//! Diagnostics of the document (`soml-core`) and of the generated API (`graphql-gen`) become one
-//! type here, so that all output formats report the same.
+//! What is found out about the document and about the API that is generated from it is one list.
 
 use std::fmt;
 use std::sync::Arc;
 
-use graphql_gen::typesystem::{Api, ApiOptions, Problem};
+use graphql_gen::typesystem::{Api, ApiOptions};
 use object_engine::ServiceOptions;
-use search_index::mapping::Finding;
-use serde::Serialize;
-use soml_core::span::{LineIndex, Position, Span};
+use soml_core::span::LineIndex;
 use soml_core::{Code, Diagnostic, Severity, Valid};
 use uuid::Uuid;
 
@@ -22,7 +19,7 @@ pub struct Checked {
     /// Whether there are no errors.
     pub valid: bool,
     /// All diagnostics, in document order.
-    pub notes: Vec<Note>,
+    pub notes: Vec<Diagnostic>,
     /// Number of diagnostics beyond the limit, which are not listed.
     pub suppressed: usize,
 }
@@ -103,53 +100,6 @@ impl fmt::Debug for UsableSchema {
     }
 }
 
-/// A diagnostic of a document.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Note {
-    /// Stable code.
-    pub code: &'static str,
-    /// `error` or `warning`.
-    #[serde(serialize_with = "severity_name")]
-    pub severity: Severity,
-    /// Where it is; absent if it has no single position.
-    #[serde(flatten)]
-    pub place: Option<SourceRange>,
-    /// What is wrong.
-    pub message: String,
-    /// How to fix it.
-    pub help: Option<String>,
-    /// Related positions.
-    pub related: Vec<Related>,
-}
-
-/// A range in the document; lines and columns count from 1, columns in characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SourceRange {
-    /// The range in bytes.
-    #[serde(skip)]
-    pub span: Span,
-    /// Line of the start.
-    pub line: u32,
-    /// Column of the start.
-    pub column: u32,
-    /// Line of the end.
-    pub end_line: u32,
-    /// Column of the end.
-    pub end_column: u32,
-}
-
-/// A related position of a [`Note`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Related {
-    /// Where it is.
-    #[serde(flatten)]
-    pub place: SourceRange,
-    /// What is there.
-    pub message: String,
-}
-
 impl Checked {
     /// Returns the number of diagnostics of one severity.
     #[must_use]
@@ -177,7 +127,7 @@ pub fn check(text: &str) -> Checked {
 #[must_use]
 pub fn check_with(text: &str, options: &ApiOptions) -> Checked {
     let loaded = soml_core::load(text);
-    let mut notes: Vec<_> = loaded.diagnostics.into_iter().map(Note::from).collect();
+    let mut notes = loaded.diagnostics;
     let declares_id = !notes
         .iter()
         .any(|note| note.code == Code::MissingId.as_str());
@@ -192,7 +142,8 @@ pub fn check_with(text: &str, options: &ApiOptions) -> Checked {
             }),
             Err(error) => {
                 let lines = LineIndex::new(text);
-                notes.extend(error.problems.into_iter().map(|p| problem_note(p, &lines)));
+                let problems = error.problems.into_iter();
+                notes.extend(problems.map(|problem| problem.locate(&lines)));
                 notes.sort_by_key(|note| note.place.map(|place| place.span.start));
                 None
             }
@@ -212,72 +163,6 @@ pub(crate) fn path_name(id: &str) -> String {
         Some(name) if !name.is_empty() => name.to_owned(),
         _ => Uuid::new_v4().to_string(),
     }
-}
-
-impl From<Diagnostic> for Note {
-    fn from(diagnostic: Diagnostic) -> Self {
-        Note {
-            code: diagnostic.code.as_str(),
-            severity: diagnostic.severity,
-            place: Some(place(diagnostic.span, diagnostic.position, diagnostic.end)),
-            message: diagnostic.message,
-            help: diagnostic.help,
-            related: diagnostic
-                .labels
-                .into_iter()
-                .map(|label| Related {
-                    place: place(label.span, label.position, label.end),
-                    message: label.message,
-                })
-                .collect(),
-        }
-    }
-}
-
-fn problem_note(problem: Problem, lines: &LineIndex<'_>) -> Note {
-    let at = |span: Span| place(span, lines.position(span.start), lines.position(span.end));
-    Note {
-        code: problem.kind.code(),
-        severity: Severity::Error,
-        place: problem.span.map(at),
-        message: problem.message,
-        help: problem.help,
-        related: problem
-            .related
-            .into_iter()
-            .map(|(span, message)| Related {
-                place: at(span),
-                message,
-            })
-            .collect(),
-    }
-}
-
-/// Returns a finding about the indexes of a document as one of the document.
-pub(crate) fn finding_note(finding: Finding, lines: &LineIndex<'_>) -> Note {
-    let at = |span: Span| place(span, lines.position(span.start), lines.position(span.end));
-    Note {
-        code: finding.kind.code(),
-        severity: finding.kind.severity(),
-        place: finding.span.map(at),
-        message: finding.message,
-        help: finding.help,
-        related: Vec::new(),
-    }
-}
-
-fn place(span: Span, start: Position, end: Position) -> SourceRange {
-    SourceRange {
-        span,
-        line: start.line,
-        column: start.column,
-        end_line: end.line,
-        end_column: end.column,
-    }
-}
-
-fn severity_name<S: serde::Serializer>(severity: &Severity, out: S) -> Result<S::Ok, S::Error> {
-    out.serialize_str(severity.as_str())
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub mod value;
 pub mod yaml;
 
 pub use codes::Code;
-pub use diagnostic::{Diagnostic, Label, Severity};
+pub use diagnostic::{Diagnostic, Finding, Label, Place, Severity};
 pub use json_schema::json_schema;
 pub use key_docs::keys_markdown;
 pub use load::{Loaded, Valid, load, load_with};

@@ -94,19 +94,19 @@ pub(crate) async fn within<T>(
     expected: impl Future<Output = Result<T, TransportError>>,
 ) -> Result<T, Failure> {
     let late = async {
-        match context.deadline {
+        match context.call.deadline {
             Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
             None => std::future::pending().await,
         }
     };
     let outcome = tokio::select! {
         biased;
-        () = context.cancellation.cancelled() => return Err(Failure::cancelled()),
+        () = context.call.cancellation.cancelled() => return Err(Failure::cancelled()),
         outcome = expected => outcome,
         () = late => Err(TransportError::Deadline),
     };
     outcome.map_err(|error| {
-        log(subgraph, &error, &context.request_id);
+        log(subgraph, &error, &context.call.request_id);
         Failure::of(&error)
     })
 }

@@ -175,7 +175,7 @@ impl Run {
 
     /// Takes in what has arrived, and sends each request whose predecessors are complete.
     pub(super) fn advance(&mut self) -> Vec<Answering> {
-        let is_cancelled = self.execution.context.cancellation.is_cancelled();
+        let is_cancelled = self.execution.context.call.cancellation.is_cancelled();
         while let Some(mut arrived) = self.arrived.pop_front() {
             if is_cancelled {
                 // Nobody reads what would be made of it.

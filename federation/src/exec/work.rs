@@ -9,17 +9,9 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use graphql_service::writer::{AnswerWriter, WriteResult};
-use graphql_service::{Reply, SlotError, Weight};
-use tokio::runtime::Handle;
+use graphql_service::{Reply, Size, SlotError};
 
 use super::run::{Answering, Run};
-
-/// Bytes of all answers that are read and written on an async worker. Reading takes three to four microseconds a
-/// kilobyte where objects are small, and so half a millisecond at most.
-const SHORT: usize = 128 << 10;
-
-/// Bytes of all answers that are read and written in a slot of medium weight.
-const MEDIUM: usize = 4 << 20;
 
 /// Sends all requests of a plan, and takes in what is answered.
 ///
@@ -72,15 +64,8 @@ async fn done<T: Send + 'static>(
     run: Box<Run>,
     work: impl FnOnce(Box<Run>) -> T + Send + 'static,
 ) -> Result<T, SlotError> {
-    let weight = match run.bytes() {
-        ..=SHORT => None,
-        bytes if bytes <= MEDIUM => Some(Weight::Medium),
-        _ => Some(Weight::Long),
-    };
-    let Some(weight) = weight.filter(|_| Handle::try_current().is_ok()) else {
-        return Ok(work(run));
-    };
+    let size = Size::Results(run.bytes());
     let slots = Arc::clone(&run.execution.slots);
-    let deadline = run.execution.context.deadline;
-    slots.run(weight, deadline, move |_| work(run)).await
+    let deadline = run.execution.context.call.deadline;
+    slots.run_sized(size, deadline, move || work(run)).await
 }

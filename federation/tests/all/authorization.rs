@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use federation::{
     Authorizer, CallerClaims, Gateway, GatewayOptions, Grants, InProcess, Supergraph, code,
 };
-use graphql_service::{Caller, Request, RequestContext, Service};
+use graphql_service::{CallContext, Caller, Request, RequestContext, Service};
 use serde_json::{Value as Json, json};
 
 pub(crate) const SDL: &str = r#"schema
@@ -366,7 +366,7 @@ fn requests_that_may_see_different_things_have_different_plans() {
     #[async_trait]
     impl Authorizer for ByName {
         async fn grants(&self, context: &RequestContext, _: &[&str]) -> Grants {
-            match context.request_id.as_str() {
+            match context.call.request_id.as_str() {
                 "admin" => Grants::nothing().with_scopes(["admin"]),
                 _ => Grants::nothing(),
             }
@@ -380,7 +380,7 @@ fn requests_that_may_see_different_things_have_different_plans() {
         ("admin", json!("e@example.org")),
         ("other", Json::Null),
     ] {
-        let context = RequestContext::new().with_request_id(name);
+        let context = RequestContext::from(CallContext::new().with_request_id(name));
         let answer = respond(&gateway, context, "{ me { email } }");
         assert_eq!(answer["data"]["me"]["email"], email, "{name}");
     }

@@ -14,7 +14,7 @@ use federation::{
     Allowance, Gateway, GatewayLimits, GatewayOptions, InProcess, SubgraphRequest,
     SubgraphTransport, Supergraph, TransportError,
 };
-use graphql_service::{Request, RequestContext, Service};
+use graphql_service::{CallContext, Request, RequestContext, Service};
 use serde_json::Value as Json;
 
 use crate::http::{LONG, options, runtime};
@@ -112,10 +112,10 @@ fn ask_over_http(row: &Row, server: &Server) -> (Json, Arc<Allowance>) {
     };
     let mut time = time(row.when);
     loop {
-        let context = RequestContext::new().with_timeout(match row.when {
+        let context = RequestContext::from(CallContext::new().with_timeout(match row.when {
             When::Deadline => time,
             _ => LONG,
-        });
+        }));
         let begun = Instant::now();
         let (response, allowance) = ask(Ok(http(&url, row.when, time)), context);
         let took = begun.elapsed();

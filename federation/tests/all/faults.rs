@@ -11,7 +11,7 @@ use federation::{
     Gateway, GatewayOptions, InProcess, SubgraphRequest, SubgraphTransport, Supergraph,
     TransportError,
 };
-use graphql_service::{Request, RequestContext, Service};
+use graphql_service::{CallContext, Request, RequestContext, Service};
 use serde_json::{Value as Json, json};
 
 use crate::http::{LONG, runtime};
@@ -92,7 +92,7 @@ fn answer_within(
         is_asked: AtomicBool::new(false),
     });
     let gateway = Gateway::new(shop(), transport.clone(), GatewayOptions::default()).unwrap();
-    let context = RequestContext::new().with_timeout(time);
+    let context = RequestContext::from(CallContext::new().with_timeout(time));
     let response = runtime().block_on(gateway.respond(Request::new(query), context));
     let answer = serde_json::from_slice(&response.body.to_bytes()).unwrap();
     (answer, transport.is_asked.load(Ordering::SeqCst))

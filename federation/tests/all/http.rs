@@ -11,7 +11,7 @@ use federation::supergraph::Subgraph;
 use federation::transport::Phase;
 use federation::transport::http::{HttpOptions, HttpOptionsError, HttpTransport};
 use federation::{SubgraphRequest, SubgraphTransport, Supergraph, TransportError};
-use graphql_service::{Forwarded, RequestContext};
+use graphql_service::{CallContext, Forwarded, RequestContext};
 use http_body_util::{BodyExt, Full};
 use hyper::service::service_fn;
 use hyper::{Response, Version};
@@ -80,9 +80,8 @@ fn a_request_says_what_it_is_and_has_the_headers_that_are_passed_on() {
         ("Connection", "X-Hop"),
         ("X-Hop", "1"),
     ]);
-    let context = RequestContext::new()
-        .with_request_id("id-7")
-        .with_forwarded(forwarded);
+    let call = CallContext::new().with_request_id("id-7");
+    let context = RequestContext::from(call).with_forwarded(forwarded);
     let body = runtime().block_on(send(&transport, &context)).unwrap();
     assert_eq!(body, DATA);
     let seen = server.seen.requests.lock().unwrap()[0].clone();
@@ -217,7 +216,7 @@ fn each_time_out_ends_the_exchange_on_its_own() {
     let mut whole = options();
     whole.request_timeout = short;
     let none = RequestContext::new();
-    let late = || RequestContext::new().with_timeout(short);
+    let late = || RequestContext::from(CallContext::new().with_timeout(short));
     let cases = [
         (&silent, &idle, &none, "the wait for the next bytes"),
         (&halting, &idle, &none, "the wait for the next bytes"),
@@ -228,7 +227,7 @@ fn each_time_out_ends_the_exchange_on_its_own() {
     ];
     for (server, options, context, expected) in cases {
         let transport = transport(&server.url(), options.clone());
-        let context = match context.deadline {
+        let context = match context.call.deadline {
             Some(_) => late(),
             None => context.clone(),
         };

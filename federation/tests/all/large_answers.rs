@@ -4,7 +4,7 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use federation::{Gateway, GatewayOptions, InProcess, Supergraph};
-use graphql_service::{MemoryBudget, Request, RequestContext, Service, Slots, Weight};
+use graphql_service::{CallContext, MemoryBudget, Request, RequestContext, Service, Slots, Weight};
 use serde_json::{Value as Json, json};
 
 const QUERY: &str = "{ topProducts { name } }";
@@ -113,7 +113,7 @@ async fn an_answer_for_which_there_is_no_slot_is_an_error_and_gives_its_memory_b
 async fn the_deadline_ends_the_wait_for_a_slot() {
     let slots = Arc::new(Slots::new(Some(1), 10));
     let _end = occupied(&slots, Weight::Medium).await;
-    let soon = RequestContext::new().with_timeout(Duration::from_millis(50));
+    let soon = RequestContext::from(CallContext::new().with_timeout(Duration::from_millis(50)));
     let late = respond(&products(2_000, &slots), soon).await;
     assert_eq!(
         late["errors"][0]["extensions"]["code"], "DEADLINE_EXCEEDED",

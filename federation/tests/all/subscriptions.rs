@@ -17,7 +17,7 @@ use futures::StreamExt;
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::stream::BoxStream;
 use graphql_service::{
-    Event, MemoryBudget, Outcome, Replies, Reply, Request, RequestContext, Service,
+    CallContext, Event, MemoryBudget, Outcome, Replies, Reply, Request, RequestContext, Service,
 };
 use serde_json::{Value, json};
 
@@ -75,7 +75,7 @@ impl SubgraphTransport for Planets {
         request: SubgraphRequest,
         context: &RequestContext,
     ) -> Result<Bytes, TransportError> {
-        self.deadlines.lock().unwrap().push(context.deadline);
+        self.deadlines.lock().unwrap().push(context.call.deadline);
         let request: Value = serde_json::from_slice(&request.body).unwrap();
         let id = request["variables"]["representations"][0]["id"].clone();
         self.sent.lock().unwrap().push(request);
@@ -275,8 +275,8 @@ fn what_fails_for_one_event_is_in_that_event() {
 fn each_event_has_the_time_of_a_request() {
     runtime().block_on(async {
         let scene = scene(GatewayLimits::default());
-        let context = RequestContext::new().with_timeout(LONG);
-        let first = context.deadline.unwrap();
+        let context = RequestContext::from(CallContext::new().with_timeout(LONG));
+        let first = context.call.deadline.unwrap();
         let Replies::Several(mut events) = scene.replies(QUERY, context).await else {
             panic!("it is a subscription");
         };
@@ -298,7 +298,7 @@ fn an_event_that_takes_too_long_has_an_error_and_the_subscription_goes_on() {
         let mut time = Duration::from_millis(100);
         let (scene, mut events) = loop {
             let scene = scene(GatewayLimits::default());
-            let context = RequestContext::new().with_timeout(time);
+            let context = RequestContext::from(CallContext::new().with_timeout(time));
             if let Replies::Several(events) = scene.replies(QUERY, context).await {
                 break (scene, events);
             }
@@ -410,7 +410,7 @@ fn a_subscription_ends_when_nobody_wants_its_events() {
         given_up(&first).await;
         let second = scene(GatewayLimits::default());
         let context = RequestContext::new();
-        let cancellation = context.cancellation.clone();
+        let cancellation = context.call.cancellation.clone();
         let replies = second.replies(QUERY, context).await;
         cancellation.cancel();
         given_up(&second).await;

@@ -11,7 +11,7 @@ use federation::transport::http::{HttpOptions, HttpOptionsError, HttpTransport};
 use federation::transport::{Phase, SubgraphSubscription};
 use federation::{SubgraphTransport, TransportError};
 use futures::StreamExt;
-use graphql_service::{Forwarded, RequestContext};
+use graphql_service::{CallContext, Forwarded, RequestContext};
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
 use tokio_tungstenite::tungstenite::http::HeaderValue;
@@ -403,9 +403,8 @@ fn credentials_are_in_the_handshake_and_in_the_first_message() {
         ("sec-websocket-protocol", "other"),
         ("sec-websocket-extensions", "permessage-deflate"),
     ]);
-    let context = RequestContext::new()
-        .with_forwarded(forwarded)
-        .with_request_id("id-7");
+    let call = CallContext::new().with_request_id("id-7");
+    let context = RequestContext::from(call).with_forwarded(forwarded);
     let outcome = runtime().block_on(taken(&transport.unwrap(), &context, 1));
     assert!(outcome.failure.is_none(), "{outcome:?}");
     let head = server.heads.recv().unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use call_context::CallContext;
+use call_context::{CallContext, CallError};
 use futures::executor::block_on;
 
 use super::subject::{Subject, selection, things};
@@ -15,7 +15,7 @@ pub(super) fn nothing_is_asked_after_the_deadline(subject: &Subject) {
     let selected = subject.store.select(&things, &context);
     let selected = block_on(selected);
     assert!(
-        matches!(selected, Err(StoreError::Deadline)),
+        matches!(selected, Err(StoreError::Call(CallError::Deadline))),
         "{selected:?}"
     );
 }
@@ -27,7 +27,7 @@ pub(super) fn nothing_is_asked_after_cancellation(subject: &Subject) {
     let selected = subject.store.select(&things, &context);
     let selected = block_on(selected);
     assert!(
-        matches!(selected, Err(StoreError::Cancelled)),
+        matches!(selected, Err(StoreError::Call(CallError::Cancelled))),
         "{selected:?}"
     );
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use call_context::CallContext;
+use call_context::{CallContext, CallError};
 use futures::executor::block_on;
 use oxrdf::{BlankNode, Literal, NamedOrBlankNode, Quad, Term};
 
@@ -106,7 +106,10 @@ pub(super) fn nothing_is_listed_after_the_deadline(subject: &Subject) {
     let context = CallContext::new().with_timeout(Duration::ZERO);
     let mut listed = Listed::default();
     if let Some(done) = list(subject.store.as_ref(), &mut listed, &context) {
-        assert!(matches!(done, Err(StoreError::Deadline)), "{done:?}");
+        assert!(
+            matches!(done, Err(StoreError::Call(CallError::Deadline))),
+            "{done:?}"
+        );
         assert!(listed.quads.is_empty());
     }
 }

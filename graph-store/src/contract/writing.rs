@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use call_context::CallContext;
+use call_context::{CallContext, CallError};
 use futures::FutureExt;
 use futures::executor::block_on;
 use oxrdf::vocab::rdf;
@@ -436,13 +436,19 @@ pub(super) fn waiting_for_a_turn_ends_with_the_deadline_or_cancellation(subject:
     let writing = Writing::new(subject);
     let expired = CallContext::new().with_deadline(Instant::now());
     let refused = block_on(writing.writer.begin(&expired));
-    assert!(matches!(refused, Err(StoreError::Deadline)), "already late");
+    assert!(
+        matches!(refused, Err(StoreError::Call(CallError::Deadline))),
+        "already late"
+    );
     let first = writing.begin();
     let short = CallContext::new().with_timeout(SHORT);
     let second = block_on(writing.writer.begin(&short));
     let waits = match second {
         Err(error) => {
-            assert!(matches!(error, StoreError::Deadline), "{error:?}");
+            assert!(
+                matches!(error, StoreError::Call(CallError::Deadline)),
+                "{error:?}"
+            );
             true
         }
         // Such a store finds out later.
@@ -459,7 +465,7 @@ pub(super) fn waiting_for_a_turn_ends_with_the_deadline_or_cancellation(subject:
     if early.is_none() {
         let third = block_on(third);
         assert!(
-            !waits || matches!(third, Err(StoreError::Cancelled)),
+            !waits || matches!(third, Err(StoreError::Call(CallError::Cancelled))),
             "cancelled"
         );
     }
@@ -475,7 +481,7 @@ pub(super) fn nothing_is_written_after_the_deadline(subject: &Subject) {
     writing.apply(transaction.as_mut(), change());
     let committed = block_on(transaction.commit(record("late"), &expired));
     assert!(
-        matches!(committed, Err(StoreError::Deadline)),
+        matches!(committed, Err(StoreError::Call(CallError::Deadline))),
         "{committed:?}"
     );
     assert_eq!(writing.stored(), before);

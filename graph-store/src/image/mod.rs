@@ -28,6 +28,22 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # The way of a change
+//!
+//! 1. `WriteStore::begin` waits in the queue of the store (`store/queue.rs`): turns are given in the order of
+//!    arrival, and waiting needs no runtime. What the transaction applies is a `Pending` difference
+//!    (`pattern/pending.rs`); its view and `Transaction::quads` read an `Overlay` of both (`pattern/overlay.rs`).
+//!    Beneath lies the `Snapshot` of the transaction before, synced or not (`image/shared.rs`).
+//! 2. `commit` applies the change to the `Delta` of that snapshot (`image/delta`), by number. In memory the new
+//!    snapshot is published at once: readers load it from one `ArcSwap` and never wait.
+//! 3. In a folder it waits for its sync, and the turn goes on before that. The thread of `image/sync.rs` writes all
+//!    that waits in one transaction of the log (`image/log`), publishes the last snapshot and answers. If that
+//!    fails, the store goes back to what is synced, and an `era` makes every transaction conflict that has read
+//!    more.
+//! 4. `image/merge.rs` then looks whether so much has changed that a new image should be built. It is built from
+//!    what is synced; the changes since are applied to it, one transaction of the log makes its file valid
+//!    (`image/folder.rs`), and it is published with the commits that wait applied to it.
 
 mod backup;
 mod batch;

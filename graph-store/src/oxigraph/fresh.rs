@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::SystemTime;
 
-use call_context::{CallContext, Meter, ResultMemory};
+use call_context::{CallContext, CallError, Meter, ResultMemory};
 use futures::executor::block_on;
 use oxigraph::store::Store;
 use oxrdf::{GraphName, Literal, NamedNode, Quad, Term};
@@ -331,12 +331,18 @@ fn reading_quads_is_bounded_as_all_reading_is() {
     }];
     let room = |bytes| CallContext::new().with_memory(Arc::new(Room(AtomicUsize::new(bytes))));
     let full = block_on(transaction.quads(&links, &room(20_000)));
-    assert!(matches!(full, Err(StoreError::OutOfMemory)), "{full:?}");
+    assert!(
+        matches!(full, Err(StoreError::Call(CallError::OutOfMemory))),
+        "{full:?}"
+    );
     let fits = block_on(transaction.quads(&links, &room(1_000_000)));
     assert_eq!(fits.unwrap().len(), 1_000);
     let metered = CallContext::new().with_meter(Arc::new(Meter::new(500)));
     let long = block_on(transaction.quads(&links, &metered));
-    assert!(matches!(long, Err(StoreError::Metered(_))), "{long:?}");
+    assert!(
+        matches!(long, Err(StoreError::Call(CallError::Metered))),
+        "{long:?}"
+    );
 }
 
 #[test]

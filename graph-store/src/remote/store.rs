@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use call_context::CallContext;
+use call_context::{CallContext, Size};
 use futures::FutureExt;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use oxrdf::Term;
@@ -199,7 +199,7 @@ impl RemoteStore {
         let own = context.clone();
         let size = rows.terms.len();
         let sort = move || results::ordered(rows, &facts, &order, page, &own);
-        context.run_long(size, sort).await?
+        context.run_sized(Size::Terms(size), sort).await?
     }
 
     /// Runs the query of a tree; returns no rows if there are too many.
@@ -213,7 +213,9 @@ impl RemoteStore {
         let asked = Arc::clone(query);
         let pattern = move || sparql::tree_of(&asked, is_nested);
         let build = self.built(dataset, pattern);
-        let text = context.run_long(ahead::size_of(query), build).await?;
+        let text = context
+            .run_sized(Size::Terms(ahead::size_of(query)), build)
+            .await?;
         match self.rows_of(text, dataset, context).await {
             Err(StoreError::ResultTooLarge { .. }) => Ok(None),
             rows => rows.map(Some),
@@ -235,7 +237,10 @@ impl RemoteStore {
         };
         let (size, own) = (rows.terms.len(), context.clone());
         let sort_out = move || ahead::tree(&rows, &query, form, &own);
-        context.run_long(size, sort_out).await?.map(Some)
+        context
+            .run_sized(Size::Terms(size), sort_out)
+            .await?
+            .map(Some)
     }
 
     /// Lets the server cut the first `objects` of an order, and reads levels from them; returns nothing if it cannot be trusted
@@ -265,7 +270,7 @@ impl RemoteStore {
             let tree = ahead::tree(&rows, &query, TreeForm::Nested, &own)?;
             Ok::<_, StoreError>(Some((first, tree)))
         };
-        context.run_long(size, sort_out).await?
+        context.run_sized(Size::Terms(size), sort_out).await?
     }
 
     /// Lets the server cut a page of an order, and reads levels from it.
@@ -362,12 +367,12 @@ impl RemoteStore {
         let size = nodes.len() * branches.sum::<usize>();
         let (own, asked) = (Arc::clone(&nodes), Arc::clone(&slots));
         let build = self.built(dataset, move || values_of(&own, &asked));
-        let query = context.run_long(size, build).await?;
+        let query = context.run_sized(Size::Terms(size), build).await?;
         let rows = self.rows_of(query, dataset, context).await?;
         let size = rows.terms.len();
         let own = context.clone();
         let sort_out = move || results::columns(rows, &nodes, &slots, &own);
-        context.run_long(size, sort_out).await?
+        context.run_sized(Size::Terms(size), sort_out).await?
     }
 }
 
@@ -416,7 +421,7 @@ impl GraphStore for RemoteStore {
         let rows = self.rows(pattern, &selection.dataset, context).await?;
         let size = rows.terms.len();
         let objects = move || results::by_iri(rows);
-        Ok(context.run_long(size, objects).await?)
+        Ok(context.run_sized(Size::Terms(size), objects).await?)
     }
 
     async fn count(&self, selection: &Selection, context: &CallContext) -> Result<u64, StoreError> {
@@ -429,7 +434,7 @@ impl GraphStore for RemoteStore {
             let rows = self.rows(pattern, &selection.dataset, context).await?;
             let size = rows.terms.len();
             let count = move || named_nodes(rows.terms.into_iter().flatten()).count() as u64;
-            return Ok(context.run_long(size, count).await?);
+            return Ok(context.run_sized(Size::Terms(size), count).await?);
         }
         let pattern = sparql::count_of(&condition);
         let rows = self.rows(pattern, &selection.dataset, context).await?;
@@ -461,7 +466,7 @@ impl GraphStore for RemoteStore {
         let (order, window, own) = (selection.order.clone(), window.clone(), context.clone());
         let size = rows.terms.len();
         let cut = move || results::windowed(rows, &facts, &order, &window, &own);
-        context.run_long(size, cut).await?
+        context.run_sized(Size::Terms(size), cut).await?
     }
 
     async fn hydrate(
@@ -494,7 +499,7 @@ impl GraphStore for RemoteStore {
         let size = nodes + values.sum::<usize>();
         let is_asked: Vec<bool> = request.slots.iter().map(can_have_values).collect();
         let join = move || results::joined(fetched, &is_asked, nodes);
-        Ok(context.run_long(size, join).await?)
+        Ok(context.run_sized(Size::Terms(size), join).await?)
     }
 
     fn features(&self) -> StoreFeatures {

@@ -1,4 +1,14 @@
 //! The graph store: the source of objects and their values.
+//!
+//! # Numbers in place of terms
+//!
+//! A store that numbers its terms gives numbers and one dictionary per list or column
+//! (`query/{objects,terms,dictionary}.rs`). Levels are linked by number (`execute/nodes.rs`), and a term becomes
+//! text when the answer is written. All calls of a query read one snapshot, which the `CallContext` holds. In an
+//! image the texts of the values of one property lie together, and a filter tests each distinct value once, in that
+//! order (`pattern/candidates.rs`). Where every match of a regular expression contains one of some strings,
+//! `image/search.rs` looks for these in many texts at once, and only texts with one of them are tested.
+//! `pattern/orders.rs` keeps orders of instances with a snapshot, so that a page costs the page.
 
 mod ahead;
 pub(crate) mod export;

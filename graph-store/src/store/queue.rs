@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
-use call_context::CallContext;
+use call_context::{CallContext, CallError};
 use futures::channel::oneshot;
 use futures::future::{self, Either};
 
@@ -56,8 +56,8 @@ impl Queue {
             Either::Left((Ok(turn), _)) => Ok(turn),
             Either::Left((Err(_), _)) => unreachable!("the line outlives those who wait in it"),
             // A turn that arrives now is dropped with its channel, and so passed on.
-            Either::Right((Either::Left(_), _)) => Err(StoreError::Cancelled),
-            Either::Right((Either::Right(_), _)) => Err(StoreError::Deadline),
+            Either::Right((Either::Left(_), _)) => Err(StoreError::Call(CallError::Cancelled)),
+            Either::Right((Either::Right(_), _)) => Err(StoreError::Call(CallError::Deadline)),
         }
     }
 }
@@ -237,13 +237,16 @@ mod tests {
         let context = CallContext::new().with_timeout(Duration::from_millis(30));
         let late = join_all([queue.turn(&context), queue.turn(&context)]);
         for late in block_on(late) {
-            assert!(matches!(late, Err(StoreError::Deadline)));
+            assert!(matches!(late, Err(StoreError::Call(CallError::Deadline))));
         }
         let context = CallContext::new().with_timeout(Duration::from_secs(600));
         let cancellation = context.cancellation.clone();
         let cancel = std::thread::spawn(move || cancellation.cancel());
         let cancelled = block_on(queue.turn(&context));
-        assert!(matches!(cancelled, Err(StoreError::Cancelled)));
+        assert!(matches!(
+            cancelled,
+            Err(StoreError::Call(CallError::Cancelled))
+        ));
         cancel.join().expect("it cancels");
         drop(first);
         assert!(block_on(queue.turn(&CallContext::new())).is_ok());

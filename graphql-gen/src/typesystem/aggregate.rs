@@ -8,12 +8,13 @@ use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::collections::{IndexMap, IndexSet};
 use apollo_compiler::schema::Type;
 use apollo_compiler::{Name, name};
+use soml_core::Finding;
 use soml_core::datatype::Scalar;
 use soml_core::schema::{EnumId, ObjectId, Property, PropertyId, Range, Schema};
 
 use super::api::Field;
 use super::arguments::{Arguments, described};
-use super::error::{Problem, ProblemKind};
+use super::error::ProblemKind;
 use super::fields::{ObjectShape, field_description};
 use super::nodes::{
     Argument, FieldNode, Member, Text, enum_type, enum_value, field, input, input_type,
@@ -86,25 +87,23 @@ fn arguments(target: &Target, args: &Arguments) -> Vec<Argument> {
 }
 
 /// Reports a property whose field in aggregates has another meaning.
-pub(super) fn check(property: &Property) -> Option<Problem> {
+pub(super) fn check(property: &Property) -> Option<Finding> {
     let name = property.name.graphql.as_str();
     let problem = if OWN_FIELDS.contains(&name) {
         let message = format!(
             "property `{}` gives the field `{name}` of aggregates, which they have themselves",
             property.name
         );
-        Problem::new(ProblemKind::FieldNameTaken, message, Some(property.span))
+        ProblemKind::FieldNameTaken.at(Some(property.span), message)
     } else if NO_ENUM_VALUES.contains(&name) {
         let message = format!("`{}` cannot be a value of `GroupField`", property.name);
-        Problem::new(ProblemKind::NameInvalid, message, Some(property.span))
+        ProblemKind::NameInvalid.at(Some(property.span), message)
     } else {
         return None;
     };
-    Some(
-        problem.help(
-            "rename it and give its old IRI with `rdfProp`, or switch `enableAggregates` off",
-        ),
-    )
+    Some(problem.with_help(
+        "rename it and give its old IRI with `rdfProp`, or switch `enableAggregates` off",
+    ))
 }
 
 /// Values whose aggregates have the same type.

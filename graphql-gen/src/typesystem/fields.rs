@@ -4,12 +4,13 @@ use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::collections::IndexMap;
 use apollo_compiler::schema::{Component, Type};
 use apollo_compiler::{Name, name};
+use soml_core::Finding;
 use soml_core::schema::{ObjectId, Property, PropertyId, Range, Schema};
 
 use super::aggregate;
 use super::api::Field;
 use super::builtin::CommonFields;
-use super::error::{Problem, ProblemKind};
+use super::error::ProblemKind;
 use super::nodes::{self, Argument, FieldNode, Fields, Member, Text, input, text};
 use super::origin::{Origin, Source};
 use super::reserved::FilterKeys;
@@ -60,7 +61,7 @@ pub(super) struct ShapeBuilder<'a> {
     pub(super) counts: bool,
     /// Adds an aggregate beside each list field.
     pub(super) aggregates: bool,
-    pub(super) problems: Vec<Problem>,
+    pub(super) problems: Vec<Finding>,
 }
 
 impl ShapeBuilder<'_> {
@@ -221,10 +222,11 @@ impl ShapeBuilder<'_> {
             "rename the other property or switch `{}` off",
             beside.setting
         );
-        let mut problem =
-            Problem::new(ProblemKind::FieldNameTaken, message, Some(property.span)).help(help);
+        let mut problem = ProblemKind::FieldNameTaken
+            .at(Some(property.span), message)
+            .with_help(help);
         if let Some(other) = other {
-            problem = problem.related(other.span, "a property of this name is here");
+            problem = problem.with_label(other.span, "a property of this name is here");
         }
         self.problems.push(problem);
     }
@@ -246,10 +248,11 @@ impl ShapeBuilder<'_> {
             }
             _ => (format!("{message}, which every object has"), None),
         };
-        let mut problem = Problem::new(ProblemKind::FieldNameTaken, message, Some(property.span))
-            .help("rename it and give its old IRI with `rdfProp`, or write it with a prefix");
+        let mut problem = ProblemKind::FieldNameTaken
+            .at(Some(property.span), message)
+            .with_help("rename it and give its old IRI with `rdfProp`, or write it with a prefix");
         if let Some(span) = related {
-            problem = problem.related(span, "the other property");
+            problem = problem.with_label(span, "the other property");
         }
         self.problems.push(problem);
     }
@@ -287,9 +290,12 @@ impl ShapeBuilder<'_> {
             owner(above),
         );
         self.problems.push(
-            Problem::new(ProblemKind::NotCovariant, message, Some(property.span))
-                .related(above.span, "the superclass declares it here")
-                .help("a subclass may narrow an object range to a subclass or promise non-null"),
+            ProblemKind::NotCovariant
+                .at(Some(property.span), message)
+                .with_label(above.span, "the superclass declares it here")
+                .with_help(
+                    "a subclass may narrow an object range to a subclass or promise non-null",
+                ),
         );
     }
 

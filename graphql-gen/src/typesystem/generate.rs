@@ -4,6 +4,7 @@ use apollo_compiler::collections::{HashMap, HashSet, IndexMap};
 use apollo_compiler::schema::ComponentName;
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Schema, name};
+use soml_core::Finding;
 use soml_core::config::Config;
 use soml_core::schema::ObjectKind;
 
@@ -11,7 +12,7 @@ use super::aggregate::AggregateTypes;
 use super::annotate::Annotator;
 use super::api::{Field, ObjectTypes, RootField, TypeRef};
 use super::builtin::{self, CommonFields};
-use super::error::{ApiError, Problem, ProblemKind};
+use super::error::{ApiError, ProblemKind};
 use super::fields::{ObjectShape, ShapeBuilder};
 use super::hierarchy::{Hierarchy, index};
 use super::inputs::CommonKeys;
@@ -134,7 +135,7 @@ impl<'a> Generator<'a> {
     fn new(
         soml: &'a soml_core::schema::Schema,
         options: &ApiOptions,
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<Finding>,
     ) -> Self {
         let parts = Parts::new(&soml.config, options);
         let hierarchy = Hierarchy::new(soml);
@@ -267,7 +268,7 @@ fn assemble(
     let schema = schema.validate().map_err(|invalid| {
         let message = format!("the generated schema is not valid: {}", invalid.errors);
         ApiError {
-            problems: vec![Problem::new(ProblemKind::SchemaInvalid, message, None)],
+            problems: vec![ProblemKind::SchemaInvalid.at(None, message)],
         }
     })?;
     Ok((schema, origins))

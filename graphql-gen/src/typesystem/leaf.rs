@@ -5,7 +5,7 @@ use apollo_compiler::{Name, Node, name};
 use soml_core::datatype::Scalar;
 use soml_core::schema::{EnumId, EnumType, Schema};
 
-use super::error::{Problem, ProblemKind};
+use super::error::ProblemKind;
 use super::nodes::{
     Argument, NewType, Text, enum_type, enum_value, input, input_type, input_with_default,
     list_of_required, named, scalar_type, text,
@@ -66,10 +66,12 @@ fn enumeration(table: &mut TypeTable<'_>, ty: &EnumType, target: &Target) -> New
                 value.name, ty.name
             );
             table.problems.push(
-                Problem::new(ProblemKind::NameInvalid, message, Some(ty.span)).help(
-                    "values are letters, digits and `_`, start with no digit, and are not \
+                ProblemKind::NameInvalid
+                    .at(Some(ty.span), message)
+                    .with_help(
+                        "values are letters, digits and `_`, start with no digit, and are not \
                      `true`, `false` or `null`",
-                ),
+                    ),
             );
         }
         let label = value.label.as_deref().or(value.descr.as_deref());

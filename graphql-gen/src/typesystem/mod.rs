@@ -40,7 +40,7 @@ mod targets;
 
 pub use aggregate::sum_and_average;
 pub use api::{Api, Field, RootField, RootKind, TypeRef};
-pub use error::{ApiDiagnostic, ApiError, Problem, ProblemKind};
+pub use error::{ApiError, ProblemKind};
 pub use mutation::{MutationField, Verb};
 pub use options::{ApiOptions, FederationMode};
 pub use origin::{Origin, Source};

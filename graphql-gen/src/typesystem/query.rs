@@ -3,11 +3,12 @@
 use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::collections::{IndexMap, IndexSet};
 use apollo_compiler::{Name, name};
+use soml_core::Finding;
 use soml_core::schema::{ObjectId, ObjectKind, Schema};
 
 use super::api::{RootField, RootKind, TypeRef};
 use super::arguments::Arguments;
-use super::error::{Problem, ProblemKind};
+use super::error::ProblemKind;
 use super::hierarchy::Hierarchy;
 use super::nodes::{
     Argument, FieldNode, Member, NewType, field, input, list_of_required, named, object_type,
@@ -37,7 +38,7 @@ struct ListField<'a> {
 pub(super) struct QueryType {
     fields: IndexMap<Name, Member<FieldNode>>,
     pub(super) roots: IndexMap<Name, RootField>,
-    pub(super) problems: Vec<Problem>,
+    pub(super) problems: Vec<Finding>,
 }
 
 /// Returns the name of an object with its first letter lowered, as root fields and read-backs use.
@@ -167,7 +168,7 @@ fn origin(root: RootField) -> Origin {
     }
 }
 
-fn taken(soml: &Schema, name: &Name, first: TypeRef, second: TypeRef) -> Problem {
+fn taken(soml: &Schema, name: &Name, first: TypeRef, second: TypeRef) -> Finding {
     let object = |target: TypeRef| -> Option<ObjectId> { target.object() };
     let owner = |target| object(target).map_or("Object", |id| soml[id].name.written.as_str());
     let message = format!(
@@ -176,10 +177,11 @@ fn taken(soml: &Schema, name: &Name, first: TypeRef, second: TypeRef) -> Problem
         owner(first)
     );
     let span = object(second).map(|id| soml[id].span);
-    let mut problem = Problem::new(ProblemKind::RootFieldTaken, message, span)
-        .help("root fields are object names with the first letter lowered; rename one");
+    let mut problem = ProblemKind::RootFieldTaken
+        .at(span, message)
+        .with_help("root fields are object names with the first letter lowered; rename one");
     if let Some(id) = object(first) {
-        problem = problem.related(soml[id].span, "the other object");
+        problem = problem.with_label(soml[id].span, "the other object");
     }
     problem
 }

@@ -1,9 +1,10 @@
 //! Names that the API gives a meaning of its own, so that no property or object may bear them.
 
 use apollo_compiler::collections::HashSet;
+use soml_core::Finding;
 use soml_core::schema::{ObjectKind, Property, Schema};
 
-use super::error::{Problem, ProblemKind};
+use super::error::ProblemKind;
 use super::query::lower_first;
 
 /// Keys of filters and orders beside those of properties.
@@ -37,7 +38,7 @@ impl<'a> FilterKeys<'a> {
         }
     }
 
-    pub(super) fn check(&self, property: &Property) -> Option<Problem> {
+    pub(super) fn check(&self, property: &Property) -> Option<Finding> {
         let key = property.name.graphql.as_str();
         let narrows = key
             .strip_prefix("_if")
@@ -50,14 +51,15 @@ impl<'a> FilterKeys<'a> {
             property.name
         );
         Some(
-            Problem::new(ProblemKind::FieldNameTaken, message, Some(property.span))
-                .help("rename it and give its old IRI with `rdfProp`"),
+            ProblemKind::FieldNameTaken
+                .at(Some(property.span), message)
+                .with_help("rename it and give its old IRI with `rdfProp`"),
         )
     }
 }
 
 /// Finds objects that cannot be keys beside the built-in ones.
-pub(super) fn check_objects(soml: &Schema, mutations: bool) -> Vec<Problem> {
+pub(super) fn check_objects(soml: &Schema, mutations: bool) -> Vec<Finding> {
     let concrete = soml
         .objects
         .iter()
@@ -73,8 +75,9 @@ pub(super) fn check_objects(soml: &Schema, mutations: bool) -> Vec<Problem> {
                 "the name of object `{}` is a key that mutations use",
                 object.name
             );
-            Problem::new(ProblemKind::FieldNameTaken, message, Some(object.span))
-                .help("rename it and give its old IRI with `type`")
+            ProblemKind::FieldNameTaken
+                .at(Some(object.span), message)
+                .with_help("rename it and give its old IRI with `type`")
         })
         .collect()
 }

@@ -2,12 +2,13 @@
 
 use apollo_compiler::ast::Directive;
 use apollo_compiler::name;
+use soml_core::Finding;
 use soml_core::access::{Operation, Part, Rights};
 use soml_core::schema::{ObjectId, Property, PropertyId, Schema};
 use soml_core::value::{Value, ValueKind};
 
 use super::directives::Applied;
-use super::error::{ApiError, Problem, ProblemKind};
+use super::error::{ApiError, ProblemKind};
 
 /// The roles of a document.
 pub(super) struct Roles {
@@ -51,11 +52,11 @@ pub(super) fn refuse_row_rules(soml: &Schema) -> Result<(), ApiError> {
         let asked = rules.into_iter().filter(|(_, rules)| !is_empty(rules));
         asked.map(|(key, rules)| {
             let message = format!("`{key}` of the role `{}` cannot be enforced yet", role.name);
-            let problem = Problem::new(ProblemKind::RowRules, message, Some(rules.span));
-            problem.help("leave it out; without it, the role has its rights on all objects")
+            let problem = ProblemKind::RowRules.at(Some(rules.span), message);
+            problem.with_help("leave it out; without it, the role has its rights on all objects")
         })
     });
-    let problems: Vec<Problem> = problems.collect();
+    let problems: Vec<Finding> = problems.collect();
     match problems.is_empty() {
         true => Ok(()),
         false => Err(ApiError { problems }),

@@ -5,9 +5,10 @@ use std::collections::hash_map::Entry;
 use apollo_compiler::Name;
 use apollo_compiler::collections::IndexMap;
 use apollo_compiler::schema::{ExtendedType, NamedType};
+use soml_core::Finding;
 use soml_core::schema::Schema;
 
-use super::error::{Problem, ProblemKind};
+use super::error::ProblemKind;
 use super::nodes::NewType;
 use super::origin::{Origin, Origins, Source, TypeOrigin};
 
@@ -16,7 +17,7 @@ pub(super) struct TypeTable<'a> {
     soml: &'a Schema,
     types: Vec<(Name, ExtendedType)>,
     origins: Origins,
-    pub(super) problems: Vec<Problem>,
+    pub(super) problems: Vec<Finding>,
 }
 
 impl<'a> TypeTable<'a> {
@@ -56,10 +57,11 @@ impl<'a> TypeTable<'a> {
             second.describe(self.soml),
             first.describe(self.soml),
         );
-        let mut problem = Problem::new(ProblemKind::TypeNameTaken, message, second.span(self.soml))
-            .help("rename one of them; `-`, `.` and `:` become `_` in GraphQL names");
+        let mut problem = ProblemKind::TypeNameTaken
+            .at(second.span(self.soml), message)
+            .with_help("rename one of them; `-`, `.` and `:` become `_` in GraphQL names");
         if let Some(span) = first.span(self.soml) {
-            problem = problem.related(span, format!("`{name}` comes from here too"));
+            problem = problem.with_label(span, format!("`{name}` comes from here too"));
         }
         self.problems.push(problem);
     }

@@ -2,11 +2,12 @@
 
 use apollo_compiler::schema::Type;
 use apollo_compiler::{Name, Node, name};
+use soml_core::Finding;
 use soml_core::datatype::Scalar;
 use soml_core::schema::{LiteralRange, ObjectId, ObjectKind, Range, Schema};
 
 use super::arguments::{Arguments, described};
-use super::error::{Problem, ProblemKind};
+use super::error::ProblemKind;
 use super::hierarchy::index;
 use super::nodes::{Argument, input, named};
 
@@ -71,7 +72,7 @@ impl Targets {
     /// Names everything; names that are no GraphQL names are added to `problems`.
     ///
     /// `describe` gives all arguments a description.
-    pub(super) fn new(soml: &Schema, describe: bool, problems: &mut Vec<Problem>) -> Self {
+    pub(super) fn new(soml: &Schema, describe: bool, problems: &mut Vec<Finding>) -> Self {
         let args = Arguments::new(describe);
         let mut namer = Namer { problems };
         let leaf = |ty: Name| Target::leaf(ty, &args);
@@ -230,7 +231,7 @@ impl Target {
 
 /// Makes GraphQL names and notes those that cannot be one.
 pub(super) struct Namer<'a> {
-    pub(super) problems: &'a mut Vec<Problem>,
+    pub(super) problems: &'a mut Vec<Finding>,
 }
 
 impl Namer<'_> {
@@ -242,12 +243,11 @@ impl Namer<'_> {
     ) -> Name {
         if !Name::is_valid_syntax(graphql) || graphql.starts_with("__") {
             let message = format!("`{written}` would be `{graphql}`, which is no GraphQL name");
-            self.problems.push(
-                Problem::new(ProblemKind::NameInvalid, message, Some(span)).help(
+            self.problems
+                .push(ProblemKind::NameInvalid.at(Some(span), message).with_help(
                     "GraphQL names are letters, digits and `_`, start with no digit, \
                      and two leading `_` are reserved",
-                ),
-            );
+                ));
         }
         Name::new_unchecked(graphql)
     }

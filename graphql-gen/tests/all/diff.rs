@@ -148,7 +148,7 @@ fn without_entry(text: &str, start: u32) -> String {
 fn without(text: &str, start: u32) -> String {
     let mut text = without_entry(text, start);
     while let Some(error) = soml_core::load(&text).errors().last() {
-        text = without_entry(&text, error.span.start);
+        text = without_entry(&text, error.place.expect("a place").span.start);
     }
     text
 }

@@ -149,8 +149,8 @@ fn report(error: &ApiError, text: &str) -> String {
     let mut report = String::new();
     for problem in &error.problems {
         let at = problem.span.map_or("-".to_owned(), place);
-        report += &format!("{at} {problem}\n");
-        for (span, text) in &problem.related {
+        report += &format!("{at} {}: {}\n", problem.code, problem.message);
+        for (span, text) in &problem.labels {
             report += &format!("  {} {text}\n", place(*span));
         }
         if let Some(help) = &problem.help {

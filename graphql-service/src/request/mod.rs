@@ -8,17 +8,14 @@ mod observer;
 mod overdue;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use apollo_compiler::response::{JsonMap, JsonValue};
-use call_context::{CallContext, MemoryAccount};
+use call_context::{CallContext, Caller, MemoryAccount, Size};
 pub use forwarded::Forwarded;
 pub use freshness::Freshness;
 pub use observer::{ObservedOperation, RequestObserver};
 pub use overdue::Overdue;
-use tokio_util::sync::CancellationToken;
 
-use crate::caller::Caller;
 use crate::digits::{Digits, ExactValue};
 use crate::limits::Limits;
 
@@ -126,19 +123,17 @@ impl Request {
         self.query.len() + self.digits.footprint() + read.chain(coerced).sum::<usize>()
     }
 
-    /// Returns what it costs to read the request, as bytes of text, for those who decide where that is done.
+    /// Returns how much work it is to read the request, whose document may be known: it was validated before.
     #[must_use]
-    pub fn reading_cost(&self) -> usize {
-        self.query.len() + self.values_cost()
-    }
-
-    /// Returns what it costs to read the values of variables and extensions, as bytes of text.
-    #[must_use]
-    pub fn values_cost(&self) -> usize {
+    pub fn size(&self, is_known: bool) -> Size {
         let maps = self.variables.iter().chain(&self.extensions);
         let values = maps.flat_map(|map| map.iter());
         let values = values.map(|(key, value)| key.as_str().len() + json::cost(value));
-        values.sum()
+        let document = if is_known { 0 } else { self.query.len() };
+        Size::Operation {
+            document,
+            values: values.sum(),
+        }
     }
 
     /// Sets the operation to run.
@@ -225,14 +220,8 @@ pub enum RequestError {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RequestContext {
-    /// When to give up.
-    pub deadline: Option<Instant>,
-    /// Cancelled when the client goes away.
-    pub cancellation: CancellationToken,
-    /// Identifier for logs and for upstream services.
-    pub request_id: String,
-    /// Languages that the client accepts, best first.
-    pub accept_language: Vec<String>,
+    /// What calls on behalf of the request carry: deadline, cancellation, identifier and languages.
+    pub call: CallContext,
     /// Whether the request may ask for the schema.
     pub introspection: Introspection,
     /// Who sent the request; `None` when the transport does not ask.
@@ -258,14 +247,12 @@ impl RequestContext {
         RequestContext::default()
     }
 
-    /// Creates a context without deadline for an anonymous client, whose memory an account counts.
+    /// Creates the context of a request of an anonymous client, on behalf of which calls are made with `call`, and whose
+    /// memory an account counts.
     #[must_use]
-    pub fn counted_by(memory: Arc<MemoryAccount>) -> Self {
+    pub fn counted_by(memory: Arc<MemoryAccount>, call: CallContext) -> Self {
         RequestContext {
-            deadline: None,
-            cancellation: CancellationToken::new(),
-            request_id: String::new(),
-            accept_language: Vec::new(),
+            call,
             introspection: Introspection::default(),
             caller: None,
             idempotency_key: None,
@@ -277,60 +264,17 @@ impl RequestContext {
         }
     }
 
-    /// Returns the context of a call on behalf of the request, without memory and long work.
+    /// Sets what calls on behalf of the request carry.
     #[must_use]
-    pub fn call(&self) -> CallContext {
-        let call = CallContext::new()
-            .with_cancellation(self.cancellation.clone())
-            .with_request_id(self.request_id.clone())
-            .with_accept_language(self.accept_language.clone());
-        match self.deadline {
-            Some(deadline) => call.with_deadline(deadline),
-            None => call,
-        }
-    }
-
-    /// Sets how long the request may take, counted from now.
-    #[must_use]
-    pub fn with_timeout(self, timeout: Duration) -> Self {
-        match Instant::now().checked_add(timeout) {
-            Some(deadline) => self.with_deadline(deadline),
-            None => self,
-        }
+    pub fn with_call(mut self, call: CallContext) -> Self {
+        self.call = call;
+        self
     }
 
     /// Sets the key under which the client repeats a mutation.
     #[must_use]
     pub fn with_idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.idempotency_key = Some(key.into());
-        self
-    }
-
-    /// Sets the deadline.
-    #[must_use]
-    pub fn with_deadline(mut self, deadline: Instant) -> Self {
-        self.deadline = Some(deadline);
-        self
-    }
-
-    /// Sets the token that is cancelled when the client goes away.
-    #[must_use]
-    pub fn with_cancellation(mut self, cancellation: CancellationToken) -> Self {
-        self.cancellation = cancellation;
-        self
-    }
-
-    /// Sets the identifier of the request.
-    #[must_use]
-    pub fn with_request_id(mut self, request_id: impl Into<String>) -> Self {
-        self.request_id = request_id.into();
-        self
-    }
-
-    /// Sets the languages that the client accepts, best first.
-    #[must_use]
-    pub fn with_accept_language(mut self, languages: Vec<String>) -> Self {
-        self.accept_language = languages;
         self
     }
 
@@ -367,6 +311,12 @@ impl RequestContext {
     pub fn with_caller(mut self, caller: Arc<Caller>) -> Self {
         self.caller = Some(caller);
         self
+    }
+}
+
+impl From<CallContext> for RequestContext {
+    fn from(call: CallContext) -> Self {
+        RequestContext::counted_by(Arc::default(), call)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use call_context::Size;
 use futures::future::{try_join, try_join_all};
 use graph_store::query::{Column, Hydrated, HydrationRequest, ObjectSlice, Objects};
 use graph_store::{StoreError, Windowed};
@@ -74,7 +75,7 @@ pub(super) async fn fetch(execution: &Execution<'_>) -> Result<Fetched, StoreErr
         let roots = linker.place(selected);
         (linker, roots)
     };
-    let (mut linker, roots) = context.run_long(size, place).await?;
+    let (mut linker, roots) = context.run_sized(Size::Terms(size), place).await?;
     while !linker.begun.is_empty() {
         linker = fetch_depth(execution, &ahead, linker).await?;
     }
@@ -120,7 +121,7 @@ async fn fetch_depth(
         linker.link(values);
         linker
     };
-    Ok(execution.context.run_long(size, link).await?)
+    Ok(execution.context.run_sized(Size::Terms(size), link).await?)
 }
 
 /// Asks the store for what each root field needs first.

@@ -1,4 +1,35 @@
 //! Runs plans: fetches level by level, then writes the answer in the order of the operation.
+//!
+//! # From a request to its answer
+//!
+//! 1. `graphql_service::Documents` parses and validates the document, once per distinct text (bounded cache), after
+//!    `complexity` has counted depth, fields and aliases. It chooses the operation and coerces variables.
+//!    `introspection` estimates the size of what is asked of the schema before that is answered.
+//! 2. `object_engine::plan` collects fields per concrete type and makes levels. Fields that select the same things
+//!    of the same type share a level, on whatever path they are reached, so a plan is never larger than the text of
+//!    its operation. Planning is pure, and a plan can be printed (`explain`). Requests of one document whose
+//!    senders have the same rights share a plan (`plan/parameters`, a bounded cache). Planning notes where it reads
+//!    variables: what they decide of root fields and of lists of objects is filled in for each request, and a plan
+//!    for which they were read elsewhere (`@skip`, languages, lists of scalars, aggregates) is not kept.
+//! 3. `object_engine::call` makes the `graph_store::CallContext` of the request: deadline, cancellation, trace,
+//!    meter.
+//! 4. `GraphStore::select` returns the objects of each root field: distinct IRIs, filtered, ordered, paged. For a
+//!    connection, `select_window` returns those between two positions, with the sort keys of each: one pass over
+//!    the candidates that keeps no more than the page (`store/window.rs`).
+//! 5. `GraphStore::hydrate` returns the values of all objects of a level in columns. Values that are objects become
+//!    the nodes of the next level, each once however often it is reached. A store with `GraphStore::ahead` reads
+//!    several levels at once: `plan/ahead` says which (never so that it would look at much more than level by
+//!    level), `execute/ahead` keeps their values until their turn. Which objects are reached is still found out
+//!    level by level, so it makes no difference that values of others were read.
+//! 6. An aggregate is a level whose objects are not shown: `execute/aggregate` counts, compares and adds its
+//!    columns as canonical values (`value/canonical.rs`), exactly, and makes no string per value. A long level that
+//!    leads to no other and is written in order is read in chunks while the answer is written (`execute/chunks`)
+//!    where the store is local, so its values are never all in memory.
+//! 7. `object_engine::execute` writes the answer in the order of the operation through
+//!    `graphql_service::writer::AnswerWriter`, which keeps paths, errors and nulls: a null in a non-null field
+//!    propagates to the nearest nullable parent. An object that several ways lead to is written once and copied
+//!    from there, unless something was said about it, since that names the path (`execute/repeated.rs`).
+//! 8. `graphql_service::Reply` puts the envelope around it, as bytes or for the executor of async-graphql.
 
 mod aggregate;
 mod ahead;

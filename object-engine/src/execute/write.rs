@@ -1,5 +1,6 @@
 //! Writes the answer as JSON bytes, without building a tree of values first.
 
+use call_context::CallError;
 use std::rc::Rc;
 
 use foldhash::HashMap;
@@ -37,7 +38,7 @@ pub(super) fn write(execution: &Execution<'_>, fetched: &Fetched) -> Result<Answ
     let written = writer.roots();
     match writer.stopped {
         Some(error) => Err(error),
-        None if writer.answer.is_out_of_memory() => Err(StoreError::OutOfMemory),
+        None if writer.answer.is_out_of_memory() => Err(StoreError::Call(CallError::OutOfMemory)),
         None => Ok(writer.answer.finish(written)),
     }
 }

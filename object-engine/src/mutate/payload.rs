@@ -1,5 +1,6 @@
 //! Writes the answer of a mutation.
 
+use call_context::CallError;
 use graph_store::StoreError;
 use graphql_service::error::PathSegment;
 use graphql_service::writer::{AnswerWriter, PathStep};
@@ -78,7 +79,7 @@ pub(super) fn write(
         return Ok(Err(writer.answer.into_errors()));
     }
     match writer.answer.is_out_of_memory() {
-        true => Err(StoreError::OutOfMemory),
+        true => Err(StoreError::Call(CallError::OutOfMemory)),
         false => Ok(Ok(writer.answer.finish(Ok(())))),
     }
 }

@@ -5,7 +5,7 @@ use graph_store::query::{
     TermCondition, TypeTest, ValueTest,
 };
 use graphql_gen::typesystem::{Field, TypeRef};
-use graphql_service::error::{ErrorCode, GraphqlError, Location};
+use graphql_service::{ErrorCode, GraphqlError, Location};
 use oxrdf::{Literal, NamedNode};
 use soml_core::access::Part;
 use soml_core::datatype::Scalar;

@@ -4,6 +4,18 @@
 //! worker with a meter, and is done again in a slot when it exceeds that. There, when it turns out
 //! to be long, it moves to a slot for long ones and goes on. What the last request of the same
 //! document cost decides where the next one starts.
+//!
+//! # Where a request runs
+//!
+//! Where this happens is decided by `object_engine::run`. A request over a local store starts on the async worker
+//! with a meter of about half a millisecond (`LocalStore::short_work`), and is done again in a slot of
+//! `call_context::slots` when it exceeds that. A job that turns out to be long moves to a slot for long ones and
+//! goes on. What the last request of the same document cost decides where the next one starts. A request over a
+//! store behind a network holds no slot while it waits: the store and the engine hand what takes long between two
+//! calls to slots (`CallContext::run_sized`), as owned work that waits for nothing. What the request holds is
+//! counted by its `MemoryAccount`: its body, the results of the store (`CallContext::hold`), and the segments of
+//! its response, which are given back as they are sent. In the gateway `federation::exec` decides by the length of
+//! what subgraphs have answered; it holds no slot while it waits for them.
 
 mod mutation;
 mod repeat;
@@ -12,8 +24,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use apollo_compiler::response::JsonValue;
-use call_context::{CallError, InSlots, Meter, PATIENCE, RequestMemory, Trace};
+use call_context::{CallError, InSlots, Meter, PATIENCE, RequestMemory, Size, Trace};
 use futures::FutureExt;
 use graph_store::{CallContext, GraphStore, LocalStore, StoreError};
 use graphql_gen::typesystem::Api;
@@ -43,14 +54,6 @@ const MEDIUM: u64 = 64;
 
 /// A request has as much work as on an async worker with so many fields to validate and plan.
 const SHORT_FIELDS: u64 = 128;
-
-/// Bytes of a new document, or values of variables, beyond which a request starts in a slot.
-const SHORT_TEXT: usize = 1_024;
-
-/// Bytes of results of a store behind a network that are written on an async worker, and in a slot of
-/// medium weight.
-const SHORT_RESULT: usize = 64 << 10;
-const MEDIUM_RESULT: usize = 4 << 20;
 
 /// What all requests to a service share.
 pub(crate) struct Shared {
@@ -167,7 +170,7 @@ impl Job {
             shared: Arc::clone(shared),
             known: shared.documents.known(&request.query),
             request: Arc::new(request),
-            call: context.call(),
+            call: context.call.clone(),
             context: Arc::new(context),
             may_block: false,
             explains: false,
@@ -249,7 +252,7 @@ impl Job {
             }
         };
         let slots = &self.shared.options.slots;
-        match slots.run(weight, self.context.deadline, work).await {
+        match slots.run(weight, self.call.deadline, work).await {
             Ok(None) => None,
             Ok(Some(Ok(done))) => Some(done),
             Ok(Some(Err(ready))) => Some(form(self.clone().mutate(*ready).await)),
@@ -259,7 +262,7 @@ impl Job {
 
     /// Runs the request over a store that waits for others.
     async fn over_network<T: Send + 'static>(self, form: fn(Executed) -> T) -> T {
-        let deadline = self.context.deadline;
+        let deadline = self.call.deadline;
         let traced = match self.counted(false).traced() {
             Err(error) => return form(Reply::Refused(vec![error]).into()),
             Ok(traced) => traced.off_the_worker(),
@@ -274,25 +277,16 @@ impl Job {
         }
         let traced = traced.of_one_snapshot();
         let fetched = traced.execution(&ready).fetch().await;
-        let held = traced
-            .call
-            .memory
-            .as_ref()
-            .map_or(0, |memory| memory.held());
-        if held <= SHORT_RESULT {
-            return form(traced.finish(ready, fetched));
-        }
-        let weight = match held {
-            ..=MEDIUM_RESULT => Weight::Medium,
-            _ => Weight::Long,
-        };
+        let memory = traced.call.memory.as_ref();
+        let size = Size::Results(memory.map_or(0, |memory| memory.held()));
         let slots = Arc::clone(&traced.shared.options.slots);
-        let work = move |_: Slot| {
+        let work = move || {
             let mut job = traced;
-            job.may_block = true;
+            // In a slot it may.
+            job.may_block = !size.is_short();
             form(job.finish(ready, fetched))
         };
-        match slots.run(weight, deadline, work).await {
+        match slots.run_sized(size, deadline, work).await {
             Ok(done) => done,
             Err(error) => form(refused_slot(error.into())),
         }
@@ -309,9 +303,7 @@ impl Job {
         }
         let job = self.clone();
         let slots = &self.shared.options.slots;
-        let prepared = slots.run(Weight::Medium, self.context.deadline, move |_| {
-            job.prepare()
-        });
+        let prepared = slots.run(Weight::Medium, self.call.deadline, move |_| job.prepare());
         prepared.await.map_err(GraphqlError::from)
     }
 
@@ -378,7 +370,7 @@ impl Job {
     /// Hands long work between calls to the store to slots from now on.
     fn off_the_worker(mut self) -> Self {
         let slots = Arc::clone(&self.shared.options.slots);
-        self.call.long_work = Some(Arc::new(InSlots::new(slots, self.context.deadline)));
+        self.call.long_work = Some(Arc::new(InSlots::new(slots, self.call.deadline)));
         self
     }
 
@@ -400,12 +392,7 @@ impl Job {
 
     /// Returns whether the texts of the request are small enough to be read on an async worker.
     fn is_small(&self) -> bool {
-        let variables = self.request.variables.as_ref();
-        let has_small_variables = variables.is_none_or(|variables| {
-            let mut left = SHORT_TEXT;
-            variables.iter().all(|(_, value)| fits(value, &mut left))
-        });
-        has_small_variables && (self.known.is_some() || self.request.query.len() <= SHORT_TEXT)
+        self.request.size(self.known.is_some()).is_short()
     }
 
     fn spend(&self, work: u64) -> Result<(), CallError> {
@@ -469,11 +456,11 @@ impl Job {
             let rights = write_access_of(&shared.rights, &self.context);
             let mut plan = plan::build_mutation(&input, rights.as_ref())?;
             plan.dry_run |= self.explains;
-            tracing::debug!(request_id = self.context.request_id, ?plan, "planned");
+            tracing::debug!(request_id = self.call.request_id, ?plan, "planned");
             return Ok(Planned::Mutation(Box::new(plan)));
         }
         let plan = shared.plans.plan(&input, &prepared.document)?;
-        tracing::debug!(request_id = self.context.request_id, ?plan, "planned");
+        tracing::debug!(request_id = self.call.request_id, ?plan, "planned");
         Ok(Planned::Query(plan))
     }
 
@@ -574,8 +561,11 @@ impl Job {
     }
 
     fn failed(&self, error: &StoreError) -> Reply {
-        let is_overload = matches!(error, StoreError::OutOfMemory | StoreError::Overloaded);
-        let error = store_error(error, &self.context.request_id);
+        let is_overload = matches!(
+            error,
+            StoreError::Call(CallError::OutOfMemory | CallError::Overloaded)
+        );
+        let error = store_error(error, &self.call.request_id);
         match is_overload {
             true => Reply::Overloaded(error),
             false => Reply::Executed(Answer::without_data(error)),
@@ -610,22 +600,5 @@ impl Shared {
                 full_sdl: self.api.full_sdl(),
             })
         })
-    }
-}
-
-/// Returns whether a value has at most `left` bytes of strings and elements, and takes them off.
-fn fits(value: &JsonValue, left: &mut usize) -> bool {
-    let taken = match value {
-        JsonValue::String(text) => text.as_str().len(),
-        _ => 1,
-    };
-    let Some(rest) = left.checked_sub(taken) else {
-        return false;
-    };
-    *left = rest;
-    match value {
-        JsonValue::Array(items) => items.iter().all(|item| fits(item, left)),
-        JsonValue::Object(members) => members.iter().all(|(_, member)| fits(member, left)),
-        _ => true,
     }
 }

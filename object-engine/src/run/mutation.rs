@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use call_context::Meter;
+use call_context::{CallError, Meter};
 use graph_store::write::{ChangeKind, ChangeRecord, ChangedObjects, NewRecord};
 use graph_store::{LocalStore, StoreError, Transaction};
 use graphql_service::{Answer, GraphqlError, Reply, Slot, Weight, Written};
@@ -47,7 +47,7 @@ impl Job {
             match job.try_once(&ready).await {
                 Err(StoreError::Conflict) if tries < job.shared.options.conflict_retries => {
                     tries += 1;
-                    tracing::debug!(request_id = job.context.request_id, tries, "write conflict");
+                    tracing::debug!(request_id = job.call.request_id, tries, "write conflict");
                 }
                 Err(error) => return job.not_written(&ready, &error),
                 Ok(executed) => return executed,
@@ -67,7 +67,7 @@ impl Job {
             let meter = Arc::new(Meter::new(SHORT_READING));
             let short = self.again().counted(false).with_meter(&meter);
             match short.in_turn(ready, false).await {
-                Err(StoreError::Metered(_) | StoreError::OutOfMemory) => {}
+                Err(StoreError::Call(CallError::Metered | CallError::OutOfMemory)) => {}
                 done => return done,
             }
         }
@@ -105,7 +105,7 @@ impl Job {
         let runtime = Handle::current();
         let work = move |_: Slot| runtime.block_on(job.carry_out(&own, transaction));
         let slots = &self.shared.options.slots;
-        match slots.run(weight, self.context.deadline, work).await {
+        match slots.run(weight, self.call.deadline, work).await {
             Ok(done) => done,
             Err(error) => Ok(match self.context.overdue.said() {
                 // It broke off after the commit had begun.
@@ -233,7 +233,7 @@ impl Job {
             Err(error) => {
                 match &error {
                     StoreError::OutcomeUnknown(_) => {
-                        let request_id = &self.context.request_id;
+                        let request_id = &self.call.request_id;
                         overdue.set(unknown(store_error(&error, request_id)));
                     }
                     _ => overdue.clear(),
@@ -255,10 +255,12 @@ impl Job {
     /// Answers a mutation that the store has not written.
     fn not_written(&self, ready: &Ready, error: &StoreError) -> Executed {
         match error {
-            StoreError::OutOfMemory | StoreError::Overloaded => self.failed(error).into(),
+            StoreError::Call(CallError::OutOfMemory | CallError::Overloaded) => {
+                self.failed(error).into()
+            }
             _ => {
                 let unknown = self.context.overdue.said();
-                let other = || store_error(error, &self.context.request_id);
+                let other = || store_error(error, &self.call.request_id);
                 let error = unknown.unwrap_or_else(other);
                 match error.code.status() {
                     200 => self.refused(ready, vec![error]),
@@ -271,7 +273,7 @@ impl Job {
 
     /// Answers a mutation that is written, and whose result cannot be read.
     fn unread(&self, ready: &Ready, error: &StoreError) -> Answer {
-        let cause = store_error(error, &self.context.request_id);
+        let cause = store_error(error, &self.call.request_id);
         let message = format!(
             "the mutation was written, but its result cannot be read: {}",
             cause.message

@@ -480,7 +480,7 @@ fn a_schema_with_row_rules_is_refused_where_roles_are_enforced() {
     let refused = ObjectService::new(Arc::clone(&schema), store(), options())
         .err()
         .unwrap();
-    assert_eq!(refused.problems[0].kind.code(), "API_ROW_RULES");
+    assert_eq!(refused.problems[0].code, "API_ROW_RULES");
     assert!(refused.problems[0].span.is_some());
     assert!(ObjectService::new(schema, store(), ServiceOptions::default()).is_ok());
 }

@@ -57,11 +57,11 @@ fn request(case: &Path) -> (Value, RequestContext) {
     let languages = context["acceptLanguage"].as_array().cloned();
     let tags = languages.unwrap_or_default().into_iter();
     let mut surrounding = RequestContext::new();
-    surrounding.accept_language = tags
+    surrounding.call.accept_language = tags
         .filter_map(|tag| Some(tag.as_str()?.to_owned()))
         .collect();
     if context["cancelled"] == json!(true) {
-        surrounding.cancellation.cancel();
+        surrounding.call.cancellation.cancel();
     }
     (request, surrounding)
 }

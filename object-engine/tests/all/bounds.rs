@@ -187,7 +187,7 @@ async fn long_requests_leave_the_worker_and_the_slots_of_short_ones() {
     let begun = Instant::now();
     loop {
         let context = RequestContext::new();
-        let cancellation = context.cancellation.clone();
+        let cancellation = context.call.cancellation.clone();
         let running = {
             let (service, long) = (service.clone(), long.clone());
             tokio::spawn(async move { service.execute(Request::new(long), context).await })
@@ -258,7 +258,7 @@ async fn the_fields_of_all_operations_and_fragments_are_bounded() {
 async fn a_request_that_nobody_waits_for_is_not_validated() {
     let service = service(1, ServiceOptions::default());
     let context = RequestContext::new();
-    context.cancellation.cancel();
+    context.call.cancellation.cancel();
     let refused = service.execute(Request::new("{ nothing }"), context).await;
     assert_eq!(codes(&refused), ["CANCELLED"]);
 }

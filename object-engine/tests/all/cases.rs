@@ -116,11 +116,11 @@ fn run(case: &Path, back_end: &BackEnd) -> Value {
     }
     let past = context["deadlinePassed"] == json!(true);
     let mut context = RequestContext::new();
-    context.accept_language = languages
+    context.call.accept_language = languages
         .map(|tag| tag.as_str().expect("a tag").to_owned())
         .collect();
-    context.deadline = past.then(std::time::Instant::now);
-    context.cancellation = cancellation;
+    context.call.deadline = past.then(std::time::Instant::now);
+    context.call.cancellation = cancellation;
     if let Some(roles) = roles {
         let roles = roles.iter().filter_map(Value::as_str);
         context.caller = Some(Arc::new(Caller::with_roles(roles)));

@@ -253,7 +253,7 @@ fn a_deadline_that_passes_while_the_answer_is_written_ends_it() {
     loop {
         let (service, asked) = service(&store, false);
         asked.stalls.store(true, Ordering::SeqCst);
-        let context = RequestContext::new().with_timeout(time);
+        let context = RequestContext::from(CallContext::new().with_timeout(time));
         let request = Request::new("{ thing { id size note } }");
         let answer = crate::fixture::json(&crate::fixture::answer(&service, request, context));
         let code = &answer["errors"][0]["extensions"]["code"];

@@ -84,7 +84,7 @@ async fn answers_that_grow_beyond_the_limit_or_the_deadline_stop() {
     assert_eq!(codes(&service, nested(35)).await, ["LIMIT_RESPONSE"]);
 
     let mut context = RequestContext::new();
-    context.deadline = Some(Instant::now() + Duration::from_millis(200));
+    context.call.deadline = Some(Instant::now() + Duration::from_millis(200));
     // Objects with several values of a field are written anew wherever they are reached.
     let data = DATA.replace("\"one\"", "\"one\", \"eins\"");
     let data = data.replace("\"two\"", "\"two\", \"zwei\"");

@@ -138,7 +138,7 @@ fn tagged(literal: &Literal) -> Tagged {
 
 fn run(query: &str, accepted: &[&str]) -> Value {
     let mut context = RequestContext::new();
-    context.accept_language = accepted.iter().map(|tag| (*tag).to_owned()).collect();
+    context.call.accept_language = accepted.iter().map(|tag| (*tag).to_owned()).collect();
     json(&answer(&data().service, Request::new(query), context))
 }
 

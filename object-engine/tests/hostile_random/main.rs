@@ -150,8 +150,8 @@ fn run(service: &ObjectService, hostile: &Hostile) -> Run {
     request.variables = serde_json::from_value(hostile.variables.clone()).expect("variables");
     let started = Instant::now();
     let mut context = RequestContext::new();
-    context.deadline = Some(started + DEADLINE);
-    context.accept_language = hostile.accepted.clone();
+    context.call.deadline = Some(started + DEADLINE);
+    context.call.accept_language = hostile.accepted.clone();
     let watch = Watch::start();
     let body = answer(service, request, context);
     let (took, memory) = (started.elapsed(), watch.stop());

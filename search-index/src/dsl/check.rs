@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use graphql_service::error::{ErrorCode, GraphqlError};
 use graphql_service::limits::exceeded;
+use graphql_service::{ErrorCode, GraphqlError};
 
 use super::aggregation::{Aggregation, AggregationKind};
 use super::options::Fuzziness;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use std::thread::available_parallelism;
 
 use async_trait::async_trait;
-use call_context::MEDIUM_TERMS;
+use call_context::Weight;
 use call_context::{CallContext, CallError, Meter};
 use graph_store::private_files;
 
@@ -176,10 +176,8 @@ impl EmbeddedEngine {
         let own = context.clone();
         let run = move || Attempt::new(steps, own, held, &*work);
         match (&context.long_work, steps) {
-            // Costs as places for long work take them: terms that are sorted. As many as that take about as long as
-            // `MEDIUM_STEPS`.
-            (Some(_), Some(_)) => context.run_long(MEDIUM_TERMS, run).await,
-            (Some(_), None) => context.run_long(usize::MAX, run).await,
+            (Some(_), Some(_)) => context.run_weighed(Weight::Medium, run).await,
+            (Some(_), None) => context.run_weighed(Weight::Long, run).await,
             (None, Some(_)) => self.searching.run(run).await,
             (None, None) => self.searching_long.run(run).await,
         }
@@ -209,7 +207,7 @@ impl<T> Attempt<T> {
         };
         let watch = Watch::new(context, held);
         match work(&watch) {
-            Err(EngineError::Call(CallError::Metered(_))) if steps.is_some() => {
+            Err(EngineError::Call(CallError::Metered)) if steps.is_some() => {
                 Attempt::TooLong { held: watch.held() }
             }
             done => Attempt::Done(done),

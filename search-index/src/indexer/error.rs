@@ -147,7 +147,7 @@ impl IndexerError {
     pub fn is_cancelled(&self) -> bool {
         matches!(
             self,
-            IndexerError::Store(StoreError::Cancelled)
+            IndexerError::Store(StoreError::Call(CallError::Cancelled))
                 | IndexerError::Engine(EngineError::Call(CallError::Cancelled))
         )
     }
@@ -170,23 +170,24 @@ pub(super) fn is_transient(error: &StoreError) -> bool {
     matches!(
         error,
         StoreError::Unavailable(_)
-            | StoreError::Overloaded
-            | StoreError::Deadline
+            | StoreError::Call(CallError::Overloaded | CallError::Deadline)
             | StoreError::Failed(_)
     )
 }
 
 fn store_code(error: &StoreError) -> ErrorCode {
     match error {
-        StoreError::Unavailable(_) | StoreError::Overloaded => code::DATA_UNAVAILABLE,
-        StoreError::Deadline => code::DATA_TIMEOUT,
+        StoreError::Unavailable(_) | StoreError::Call(CallError::Overloaded) => {
+            code::DATA_UNAVAILABLE
+        }
+        StoreError::Call(CallError::Deadline) => code::DATA_TIMEOUT,
         _ => code::DATA_FAILED,
     }
 }
 
 fn store_reason(error: &StoreError) -> String {
     match error {
-        StoreError::Deadline => "the store does not answer in time".to_owned(),
+        StoreError::Call(CallError::Deadline) => "the store does not answer in time".to_owned(),
         StoreError::Failed(_) => {
             "the store failed, or something else answers at its address".to_owned()
         }

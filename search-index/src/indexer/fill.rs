@@ -101,7 +101,7 @@ impl Fill<'_> {
         while let Some(objects) = parts.pop() {
             let documents = match self.read(objects).await {
                 Ok(documents) => documents,
-                Err(StoreError::OutOfMemory) if objects.len() > 1 => {
+                Err(StoreError::Call(CallError::OutOfMemory)) if objects.len() > 1 => {
                     let (first, second) = objects.split_at(objects.len() / 2);
                     parts.extend([second, first]);
                     continue;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use call_context::ResultMemory;
+use call_context::{CallError, ResultMemory};
 use futures::future::BoxFuture;
 use graph_store::query::ObjectRef;
 use graph_store::{CallContext, GraphStore, StoreError};
@@ -73,7 +73,7 @@ impl Pages {
     /// Returns the documents of some objects.
     ///
     /// # Errors
-    /// [`StoreError::OutOfMemory`] when they are much larger than `bytes`.
+    /// [`CallError::OutOfMemory`] when they are much larger than `bytes`.
     pub(super) async fn documents(
         &self,
         objects: &Arc<[ObjectRef]>,
@@ -111,7 +111,11 @@ impl Pages {
             let work = work(&pages, live);
             Handle::current().block_on(work)
         });
-        let running = async { running.await.unwrap_or(Err(StoreError::Panicked)) };
+        let running = async {
+            running
+                .await
+                .unwrap_or(Err(StoreError::Call(CallError::Panicked)))
+        };
         if self.store.local().is_some() {
             return running.await;
         }
@@ -135,7 +139,7 @@ impl Pages {
         let probe = self.store.probe(&context);
         match tokio::time::timeout(self.probe_timeout, probe).await {
             Ok(probed) => probed.map(drop),
-            Err(_) => Err(StoreError::Deadline),
+            Err(_) => Err(StoreError::Call(CallError::Deadline)),
         }
     }
 }

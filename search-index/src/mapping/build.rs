@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use soml_core::Finding;
 use soml_core::schema::{LiteralRange, Object, ObjectId, Property, PropertyId, Range, Schema};
 use soml_core::search::SearchSettings;
 
@@ -12,7 +13,7 @@ use super::analysis::Analyzers;
 use super::definition::{
     Content, Embedded, Field, IndexDefinition, Indexes, LanguageField, Leaf, ObjectFields, Reads,
 };
-use super::finding::{Finding, FindingKind, MappingError};
+use super::finding::{FindingKind, MappingError};
 use super::options::MappingOptions;
 use super::scalar::{ScalarIndex, index_of};
 use super::{json, limits, nesting};
@@ -49,9 +50,9 @@ pub(super) fn indexes(schema: &Schema, options: &MappingOptions) -> Result<Index
     }
     if indexes.is_empty() {
         let message = "no object of the schema is searchable".to_owned();
-        let finding = Finding::new(FindingKind::NothingIndexed, message, None);
+        let finding = FindingKind::NothingIndexed.at(None, message);
         let finding =
-            finding.help("write `search: {index: yes}` at an object, or in `config` for all");
+            finding.with_help("write `search: {index: yes}` at an object, or in `config` for all");
         builder.findings.push(finding);
     }
     match builder.findings {
@@ -79,18 +80,18 @@ impl Builder<'_> {
         let object = &self.schema[id];
         if object.name.graphql.len() > MAX_NAME {
             let message = format!("the name of `{}` is too long for an index", object.name);
-            let finding = Finding::new(FindingKind::IndexName, message, Some(object.span));
+            let finding = FindingKind::IndexName.at(Some(object.span), message);
             let help = format!("names of searchable objects have at most {MAX_NAME} bytes");
-            self.findings.push(finding.help(help));
+            self.findings.push(finding.with_help(help));
         }
         self.fields = 0;
         let fields = self.object(id, "", None);
         if self.fields > self.options.max_fields {
             let limit = self.options.max_fields;
             let message = format!("`{}` leads to more than {limit} fields", object.name);
-            let finding = Finding::new(FindingKind::TooManyFields, message, Some(object.span));
+            let finding = FindingKind::TooManyFields.at(Some(object.span), message);
             self.findings.push(
-                finding.help("lower `nestingLevel`, or exclude properties with `search: no`"),
+                finding.with_help("lower `nestingLevel`, or exclude properties with `search: no`"),
             );
             return None;
         }
@@ -342,8 +343,8 @@ impl Builder<'_> {
 
     fn report(&mut self, kind: FindingKind, id: PropertyId, message: String, help: &str) {
         if self.reported.insert((kind, id)) {
-            let finding = Finding::new(kind, message, Some(self.schema[id].span));
-            self.findings.push(finding.help(help));
+            let finding = kind.at(Some(self.schema[id].span), message);
+            self.findings.push(finding.with_help(help));
         }
     }
 

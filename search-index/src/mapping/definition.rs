@@ -1,10 +1,11 @@
 //! Definitions of indexes.
 
 use indexmap::IndexMap;
+use soml_core::Finding;
 use soml_core::schema::{ObjectId, PropertyId, Schema};
 
 use super::build;
-use super::finding::{Finding, MappingError};
+use super::finding::MappingError;
 use super::options::MappingOptions;
 use super::scalar::ScalarIndex;
 use super::settings::IndexSettings;

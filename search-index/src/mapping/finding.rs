@@ -2,22 +2,8 @@
 
 use std::fmt;
 
-use soml_core::codes::Severity;
 use soml_core::span::Span;
-
-/// Something to know about the indexes of a schema.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Finding {
-    /// What sort of finding it is.
-    pub kind: FindingKind,
-    /// What is wrong, as a sentence fragment in lower case.
-    pub message: String,
-    /// The place in the document; `None` where there is no single one.
-    pub span: Option<Span>,
-    /// What to do about it.
-    pub help: Option<String>,
-}
+use soml_core::{Finding, Severity};
 
 /// All reasons why a schema cannot be searched, with the warnings that were found on the way.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,7 +15,7 @@ pub struct MappingError {
 
 macro_rules! kinds {
     ($($variant:ident $code:literal $severity:ident $meaning:literal;)*) => {
-        /// The sorts of [`Finding`].
+        /// The sorts of findings.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum FindingKind {
@@ -75,37 +61,10 @@ kinds! {
     SchemaInvalid "SEARCH_SCHEMA_INVALID" Error "The generated search API is not valid; this is a bug in the generator.";
 }
 
-impl Finding {
-    pub(crate) fn new(kind: FindingKind, message: String, span: Option<Span>) -> Self {
-        Finding {
-            kind,
-            message,
-            span,
-            help: None,
-        }
-    }
-
-    pub(crate) fn help(mut self, text: impl Into<String>) -> Self {
-        self.help = Some(text.into());
-        self
-    }
-
-    /// Tells whether the schema cannot be searched because of it.
-    #[must_use]
-    pub fn is_error(&self) -> bool {
-        self.kind.severity() == Severity::Error
-    }
-}
-
-impl fmt::Display for Finding {
-    /// Writes `severity[CODE]: message`, then the help on a line of its own.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (severity, code) = (self.kind.severity(), self.kind.code());
-        write!(f, "{severity}[{code}]: {}", self.message)?;
-        match &self.help {
-            Some(help) => write!(f, "\n  help: {help}"),
-            None => Ok(()),
-        }
+impl FindingKind {
+    /// Returns a finding of this kind.
+    pub(crate) fn at(self, span: Option<Span>, message: String) -> Finding {
+        Finding::new(self.code(), self.severity(), span, message)
     }
 }
 

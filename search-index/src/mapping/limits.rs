@@ -1,9 +1,10 @@
 //! Compares indexes with the limits of the engine.
 
+use soml_core::Finding;
 use soml_core::span::Span;
 
 use super::definition::{Content, IndexDefinition, Leaf, ObjectFields};
-use super::finding::{Finding, FindingKind};
+use super::finding::FindingKind;
 use super::scalar::ScalarIndex;
 
 /// Fields of an index as the engine counts them.
@@ -44,7 +45,7 @@ pub(super) fn check(index: &IndexDefinition, span: Span) -> Vec<Finding> {
             let help = format!(
                 "raise `{setting}` in `indexer.indexCreateSettings`, or lower `nestingLevel`"
             );
-            findings.push(Finding::new(kind, message, Some(span)).help(help));
+            findings.push(kind.at(Some(span), message).with_help(help));
         }
     }
     findings

@@ -33,7 +33,7 @@ pub(crate) use definition::PATTERN;
 pub use definition::{
     Content, Embedded, Field, IndexDefinition, Indexes, LanguageField, Leaf, ObjectFields, Reads,
 };
-pub use finding::{Finding, FindingKind, MappingError};
+pub use finding::{FindingKind, MappingError};
 pub use json::{Dialect, MAX_KEYWORD, Owner, fits_keyword};
 pub use options::MappingOptions;
 pub use scalar::{IntegerType, ScalarIndex, index_of};

@@ -1,10 +1,11 @@
 //! Checks how many levels of objects a document asks to embed, also where none is embedded.
 
+use soml_core::Finding;
 use soml_core::schema::{ObjectId, Property, Schema};
 use soml_core::search::SearchSettings;
 use soml_core::span::Span;
 
-use super::finding::{Finding, FindingKind};
+use super::finding::FindingKind;
 
 /// Reports each level above the maximum where it is written, and not where it is taken over.
 pub(super) fn check(schema: &Schema, max: u32) -> Vec<Finding> {
@@ -15,8 +16,8 @@ pub(super) fn check(schema: &Schema, max: u32) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut report = |level: u32, of: &str, span: Option<Span>| {
         let message = format!("nesting level {level} of {of} is above {max}");
-        let finding = Finding::new(FindingKind::NestingLevel, message, span);
-        findings.push(finding.help("lower it, or raise `search.maxNestingLevel`"));
+        let finding = FindingKind::NestingLevel.at(span, message);
+        findings.push(finding.with_help("lower it, or raise `search.maxNestingLevel`"));
     };
     let of_config = too_high(schema.config.search.as_ref());
     if let Some(level) = of_config {

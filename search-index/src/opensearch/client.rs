@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use graph_store::CallContext;
-use graph_store::remote::http::outgoing;
 use reqwest::Client as HttpClient;
 
 use super::exchange::{Exchange, Repeat, Reply, Request, within};
@@ -29,12 +28,11 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(options: OpenSearchOptions) -> Result<Self, OptionsError> {
         options.validate()?;
-        let tls = match &options.authorities {
-            Some(authorities) => outgoing::tls_trusting(authorities),
-            None => outgoing::tls(options.addresses.urls()),
-        };
+        let mut addresses = options.addresses.urls().iter();
+        let is_used = addresses.any(|address| address.scheme() == "https");
+        let tls = outbound::tls::config(is_used, options.authorities.as_deref());
         let tls = tls.map_err(|error| OptionsError::Tls(error.into()))?;
-        let builder = outgoing::client(tls)
+        let builder = outbound::client(tls)
             .tcp_nodelay(true)
             .pool_idle_timeout(IDLE)
             .pool_max_idle_per_host(options.max_connections);

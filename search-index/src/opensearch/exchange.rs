@@ -1,13 +1,13 @@
 //! One request to one node, and its answer.
 
 use std::future::Future;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use call_context::{CallContext, CallError};
-use graph_store::remote::http::Secret;
-use graph_store::remote::http::outgoing::causes;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use outbound::retry::retry_after;
+use outbound::{Body, BodyError, Secret, causes};
+use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Response, StatusCode};
 use serde::de::DeserializeOwned;
 
@@ -214,53 +214,34 @@ impl Exchange<'_> {
         }
     }
 
-    /// Reads a body.
-    async fn body(self, mut response: Response, limit: u64) -> Result<Bytes, Failure> {
-        if response
-            .content_length()
-            .is_some_and(|length| length > limit)
-        {
-            return Err(Failure::TooLarge { limit });
-        }
-        let mut first = Bytes::new();
-        let mut all = BytesMut::new();
-        loop {
-            // Bytes may arrive faster than they are read; other tasks must get their turn.
-            tokio::task::consume_budget().await;
-            let chunk = response.chunk().await.map_err(|error| Failure::Lost {
-                address: self.node.name(),
-                cause: causes(error),
-            })?;
-            let Some(chunk) = chunk else {
-                return Ok(if all.is_empty() { first } else { all.freeze() });
-            };
-            self.context.hold(chunk.len())?;
-            let length = (first.len() + all.len() + chunk.len()) as u64;
-            if length > limit {
-                return Err(Failure::TooLarge { limit });
-            }
-            // A short answer is one chunk, which need not be copied.
-            if first.is_empty() && all.is_empty() {
-                first = chunk;
-                continue;
-            }
-            if all.is_empty() {
-                all.extend_from_slice(&std::mem::take(&mut first));
-            }
-            all.extend_from_slice(&chunk);
+    /// Reads a body, whose memory is counted.
+    async fn body(self, response: Response, limit: u64) -> Result<Bytes, Failure> {
+        let body = Body::of(response).limited(limit);
+        let count = |bytes| Ok(self.context.hold(bytes)?);
+        let read = body.all_counted::<NotRead>(count).await;
+        read.map_err(|error| match error {
+            NotRead::Call(error) => error.into(),
+            NotRead::Body(BodyError::TooLong { limit }) => Failure::TooLarge { limit },
+            NotRead::Body(BodyError::Broken(error)) => self.lost(causes(error)),
+            NotRead::Body(error) => self.lost(error.to_string()),
+        })
+    }
+
+    fn lost(self, cause: String) -> Failure {
+        Failure::Lost {
+            address: self.node.name(),
+            cause,
         }
     }
 }
 
-/// Reads when a node wants to be asked again: after some seconds, or at a time.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let time = httpdate::parse_http_date(text).ok()?;
-    // A time that has passed is now.
-    Some(time.duration_since(SystemTime::now()).unwrap_or_default())
+/// Why a body was not read.
+#[derive(Debug, thiserror::Error)]
+enum NotRead {
+    #[error(transparent)]
+    Call(#[from] CallError),
+    #[error(transparent)]
+    Body(#[from] BodyError),
 }
 
 /// Ends work at the deadline of the request and when it is cancelled.
@@ -296,22 +277,5 @@ mod tests {
         assert_eq!(wait(Some(seconds(8))), seconds(4));
         assert_eq!(wait(Some(seconds(600))), LONGEST_WAIT);
         assert_eq!(wait(None), LONGEST_WAIT);
-    }
-
-    #[test]
-    fn a_node_says_in_two_ways_when_it_wants_to_be_asked_again() {
-        let read = |text: &'static str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(RETRY_AFTER, HeaderValue::from_static(text));
-            retry_after(&headers)
-        };
-        assert_eq!(read(" 7 "), Some(Duration::from_secs(7)));
-        assert_eq!(read("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
-        let later = read("Fri, 31 Dec 9999 23:59:59 GMT").expect("a time");
-        assert!(later > Duration::from_secs(3_600));
-        assert_eq!(
-            (read("soon"), read("-1"), retry_after(&HeaderMap::new())),
-            (None, None, None)
-        );
     }
 }

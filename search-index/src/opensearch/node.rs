@@ -1,11 +1,12 @@
 //! The nodes of a cluster: their connections, and which of them are set aside.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use outbound::Server;
+use outbound::address::below;
 use reqwest::Url;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::SemaphorePermit;
 
 use super::failure::Failure;
 use super::options::{OpenSearchOptions, bound};
@@ -16,106 +17,67 @@ const LONGEST_ASIDE: Duration = Duration::from_secs(60);
 /// A node that requests are sent to.
 #[derive(Debug)]
 pub(super) struct Node {
-    base: Url,
-    connections: Semaphore,
+    server: Server,
     access_timeout: Option<Duration>,
     aside_interval: Duration,
-    failures: Mutex<Failures>,
-}
-
-/// How often a node has failed since it last answered.
-#[derive(Debug, Default)]
-struct Failures {
-    number: u32,
-    aside_until: Option<Instant>,
-    /// When the node wants to be asked again.
-    not_before: Option<Instant>,
 }
 
 impl Node {
     fn new(base: &Url, options: &OpenSearchOptions) -> Self {
         Node {
-            base: base.clone(),
-            connections: Semaphore::new(options.max_connections.min(Semaphore::MAX_PERMITS)),
+            server: Server::new(base.clone(), options.max_connections),
             access_timeout: bound(options.access_timeout),
             aside_interval: options.aside_interval,
-            failures: Mutex::default(),
         }
     }
 
     /// Returns the name for logs and errors.
     pub(super) fn name(&self) -> String {
-        self.base.to_string()
+        self.server.base().to_string()
     }
 
     /// Returns the address of a resource.
     pub(super) fn below(&self, segments: &[&str]) -> Url {
-        let mut url = self.base.clone();
-        let mut path = url.path_segments_mut().expect("http addresses have a path");
-        path.pop_if_empty().extend(segments);
-        drop(path);
-        url
+        below(self.server.base(), segments)
     }
 
     /// Waits for a free connection.
     pub(super) async fn connection(&self) -> Result<SemaphorePermit<'_>, Failure> {
-        let permit = self.connections.acquire();
-        let permit = match self.access_timeout {
-            None => permit.await,
-            Some(timeout) => {
-                let address = || self.name();
-                let waited = tokio::time::timeout(timeout, permit).await;
-                waited.map_err(|_| Failure::Busy {
-                    address: address(),
-                    timeout,
-                })?
-            }
-        };
-        Ok(permit.expect("the semaphore is never closed"))
+        let connection = self.server.connection(self.access_timeout).await;
+        connection.ok_or_else(|| Failure::Busy {
+            address: self.name(),
+            timeout: self.access_timeout.unwrap_or_default(),
+        })
     }
 
     /// Records that the node failed.
     pub(super) fn set_aside(&self, failure: &Failure) {
-        let mut failures = self.failures();
-        let time = self.aside_interval * 2_u32.saturating_pow(failures.number.min(16));
-        failures.aside_until = Some(Instant::now() + time.min(LONGEST_ASIDE));
-        failures.number = failures.number.saturating_add(1);
-        if failures.number == 1 {
-            tracing::warn!(address = %self.base, %failure, "a node of the search engine failed");
+        if self.server.set_aside(self.aside_interval, LONGEST_ASIDE) {
+            let address = self.server.base();
+            tracing::warn!(%address, %failure, "a node of the search engine failed");
         }
     }
 
     /// Records when the node wants to be asked again; until then others are asked.
     pub(super) fn put_off(&self, time: Duration) {
-        let mut failures = self.failures();
-        failures.not_before = Some(Instant::now() + time.min(LONGEST_ASIDE));
+        self.server.put_off(time.min(LONGEST_ASIDE));
     }
 
     /// Returns how long the node wants to be left alone.
     pub(super) fn put_off_for(&self) -> Duration {
-        let until = self.failures().not_before;
-        until.map_or(Duration::ZERO, |until| {
-            until.saturating_duration_since(Instant::now())
-        })
+        self.server.put_off_for()
     }
 
     /// Records that the node answered.
     pub(super) fn set_back(&self) {
-        let mut failures = self.failures();
-        let before = std::mem::take(&mut *failures);
-        if before.number > 0 {
-            tracing::info!(address = %self.base, "a node of the search engine answers again");
+        if self.server.set_back() {
+            let address = self.server.base();
+            tracing::info!(%address, "a node of the search engine answers again");
         }
     }
 
     fn aside_until(&self) -> Option<Instant> {
-        let failures = self.failures();
-        let until = failures.aside_until.max(failures.not_before);
-        until.filter(|until| *until > Instant::now())
-    }
-
-    fn failures(&self) -> MutexGuard<'_, Failures> {
-        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
+        self.server.aside_until()
     }
 }
 

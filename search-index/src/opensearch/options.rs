@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use graph_store::remote::http::{Addresses, Secret};
+use outbound::{Addresses, Secret};
 
 /// The settings of an [`OpenSearch`](super::OpenSearch) engine.
 ///

@@ -4,6 +4,7 @@ use std::sync::{PoisonError, RwLock};
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use call_context::Size;
 use graph_store::CallContext;
 use reqwest::{Method, StatusCode};
 use serde::Deserialize;
@@ -27,9 +28,6 @@ use crate::engine::{
     Mark, PhysicalName, Rejected, SearchEngine, Switch,
 };
 use crate::mapping::{Analyzers, Dialect, Owner, PATTERN};
-
-/// Bytes of an answer that are read in the time of sorting one term.
-const BYTES_PER_TERM: usize = 128;
 
 /// Most documents of a page; the engine has this limit unless its settings raise it.
 const MAX_PAGE: usize = 10_000;
@@ -228,9 +226,9 @@ impl OpenSearch {
         context: &CallContext,
         read: impl FnOnce(&Bytes) -> Result<T, String> + Send + 'static,
     ) -> Result<T, EngineError> {
-        let terms = reply.body.len() / BYTES_PER_TERM;
+        let size = Size::Results(reply.body.len());
         let body = reply.body.clone();
-        let result = context.run_long(terms, move || read(&body)).await?;
+        let result = context.run_sized(size, move || read(&body)).await?;
         result.map_err(|cause| reply.malformed(cause).into())
     }
 }

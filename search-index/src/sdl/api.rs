@@ -10,6 +10,7 @@ use graphql_service::Prepared;
 use graphql_service::error::{GraphqlError, Location};
 use graphql_service::limits::exceeded;
 use indexmap::IndexMap;
+use soml_core::Finding;
 use soml_core::schema;
 
 use super::arguments::{Place, choice, flag};
@@ -30,9 +31,7 @@ use crate::dsl::{
     TermsAggregation, TotalHits,
 };
 use crate::limits::SearchLimits;
-use crate::mapping::{
-    Content, Finding, FindingKind, IndexDefinition, Indexes, MappingError, ObjectFields,
-};
+use crate::mapping::{Content, FindingKind, IndexDefinition, Indexes, MappingError, ObjectFields};
 
 /// The GraphQL API of the indexes of a schema.
 #[derive(Debug)]
@@ -125,8 +124,9 @@ impl SearchApi {
         for name in std::mem::take(&mut types.taken) {
             let message = format!("two types of the search API would be called `{name}`");
             findings.push(
-                Finding::new(FindingKind::NameTaken, message, None)
-                    .help("rename one of the objects"),
+                FindingKind::NameTaken
+                    .at(None, message)
+                    .with_help("rename one of the objects"),
             );
         }
         if !findings.is_empty() {
@@ -135,7 +135,7 @@ impl SearchApi {
         let schema = types.finish().validate().map_err(|invalid| {
             let message = format!("the generated schema is not valid: {}", invalid.errors);
             MappingError {
-                findings: vec![Finding::new(FindingKind::SchemaInvalid, message, None)],
+                findings: vec![FindingKind::SchemaInvalid.at(None, message)],
             }
         })?;
         Ok(SearchApi {
@@ -493,8 +493,8 @@ fn check_names(soml: &schema::Schema, index: &IndexDefinition, findings: &mut Ve
 
 fn taken(soml: &schema::Schema, index: &IndexDefinition, message: String) -> Finding {
     let span = soml[index.object].span;
-    let finding = Finding::new(FindingKind::NameTaken, message, Some(span));
-    finding.help("rename one of them and give its old IRI with `rdfProp` or `type`")
+    let finding = FindingKind::NameTaken.at(Some(span), message);
+    finding.with_help("rename one of them and give its old IRI with `rdfProp` or `type`")
 }
 
 /// Returns a name with its first letter lowered, as root fields are named.

@@ -1,6 +1,6 @@
 //! Readers of options, with errors that name what they read.
 
-use graphql_service::error::{ErrorCode, GraphqlError, Location};
+use graphql_service::{ErrorCode, GraphqlError, Location};
 
 use super::input::Input;
 use super::operand::OperandError;

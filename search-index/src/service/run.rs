@@ -8,7 +8,7 @@ use apollo_compiler::Schema;
 use apollo_compiler::validation::Valid;
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
-use call_context::{InSlots, PATIENCE, RequestMemory};
+use call_context::{InSlots, PATIENCE, RequestMemory, Size};
 use futures::FutureExt;
 use futures::stream::{self, StreamExt};
 use graph_store::CallContext;
@@ -24,15 +24,6 @@ use super::target::Target;
 use crate::answer::{AnswerToSearch, write_entities, write_service};
 use crate::engine::{Answer, Binding, SearchEngine};
 use crate::sdl::{RootField, RootSearch, SearchApi};
-
-/// Bytes of a new document, or values of variables, beyond which a request is read in a slot.
-const SHORT_TEXT: usize = 1_024;
-
-/// Bytes beyond which reading is long work, which no short request waits for.
-const MEDIUM_TEXT: usize = 128 << 10;
-
-/// Bytes of hits that are written on an async worker.
-const SHORT_ANSWER: usize = 64 << 10;
 
 /// Referenced objects that are written on an async worker.
 const SHORT_ENTITIES: usize = 500;
@@ -148,38 +139,27 @@ impl SearchService {
         context: RequestContext,
     ) -> Result<(Ready, RequestContext), Refusal> {
         let shared = Arc::clone(&self.shared);
-        let cost = match shared.documents.known(&request.query) {
-            Some(_) => request.values_cost(),
-            None => request.reading_cost(),
-        };
-        if cost <= SHORT_TEXT {
-            let ready = shared.read(&request, &context)?;
-            return Ok((ready, context));
-        }
-        let weight = if cost <= MEDIUM_TEXT {
-            Weight::Medium
-        } else {
-            Weight::Long
-        };
-        let (slots, deadline) = (&self.shared.options.slots, context.deadline);
-        let work = move |_| {
+        let size = request.size(shared.documents.known(&request.query).is_some());
+        let (slots, deadline) = (&self.shared.options.slots, context.call.deadline);
+        let work = move || {
             let mut ready = shared.read(&request, &context)?;
-            ready.is_large = true;
+            ready.is_large = !size.is_short();
             Ok((ready, context))
         };
-        let done = slots.run(weight, deadline, work).await;
+        let done = slots.run_sized(size, deadline, work).await;
         done.unwrap_or_else(|error| Err(vec![error.into()]))
     }
 
     fn call(&self, context: &RequestContext) -> CallContext {
         let slots = Arc::clone(&self.shared.options.slots);
         context
-            .call()
+            .call
+            .clone()
             .with_memory(Arc::new(RequestMemory::new(
                 Arc::clone(&context.memory),
                 false,
             )))
-            .with_long_work(Arc::new(InSlots::new(slots, context.deadline)))
+            .with_long_work(Arc::new(InSlots::new(slots, context.call.deadline)))
     }
 
     /// Runs the search of a root field, if it is one; fails when there is no room for the whole request.
@@ -222,15 +202,15 @@ impl SearchService {
     ) -> Reply {
         let answers = searched.iter().flatten().flatten();
         let hits = answers.flat_map(|answer| &answer.hits);
-        let bytes: usize = hits.map(|hit| hit.source.len()).sum();
-        let is_short = bytes <= SHORT_ANSWER && !ready.is_large && self.shared.is_quick(&ready);
+        let size = Size::Results(hits.map(|hit| hit.source.len()).sum());
+        let is_short = size.is_short() && !ready.is_large && self.shared.is_quick(&ready);
         if is_short {
             return self
                 .shared
                 .reply(&ready, &searched, &context, Duration::ZERO);
         }
         let shared = Arc::clone(&self.shared);
-        let (slots, deadline) = (&self.shared.options.slots, context.deadline);
+        let (slots, deadline) = (&self.shared.options.slots, context.call.deadline);
         let work = move |_| {
             // What the engine holds is held until the answer is written.
             let _call = call;

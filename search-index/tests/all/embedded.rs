@@ -11,7 +11,9 @@ use search_index::embedded::EmbeddedEngine;
 use search_index::engine::{
     Binding, Built, BuiltFrom, Engine, EngineError, HealthLevel, PhysicalName, Switch,
 };
-use search_index::graph_store::call_context::{CallContext, CallError, LongWork, ResultMemory};
+use search_index::graph_store::call_context::{
+    CallContext, CallError, LongWork, ResultMemory, Weight,
+};
 use search_index::mapping::Owner;
 use serde_json::{Value, json};
 
@@ -375,7 +377,7 @@ struct Counted(AtomicUsize);
 
 #[async_trait]
 impl LongWork for Counted {
-    async fn run(&self, _: usize, work: Box<dyn FnOnce() + Send>) -> Result<(), CallError> {
+    async fn run(&self, _: Weight, work: Box<dyn FnOnce() + Send>) -> Result<(), CallError> {
         self.0.fetch_add(1, Ordering::Relaxed);
         work();
         Ok(())

@@ -13,7 +13,9 @@ use search_index::dsl::{
 };
 use search_index::embedded::EmbeddedEngine;
 use search_index::engine::{Answer, Engine, EngineError};
-use search_index::graph_store::call_context::{CallContext, CallError, LongWork, ResultMemory};
+use search_index::graph_store::call_context::{
+    CallContext, CallError, LongWork, ResultMemory, Weight,
+};
 use serde_json::json;
 
 use crate::engine_cases::Fixture;
@@ -187,12 +189,12 @@ fn a_long_search_ends_when_its_request_is_cancelled() {
 
 /// Runs long work at once, and writes down how long it is said to be.
 #[derive(Debug, Default)]
-struct Places(Mutex<Vec<usize>>);
+struct Places(Mutex<Vec<Weight>>);
 
 #[async_trait]
 impl LongWork for Places {
-    async fn run(&self, terms: usize, work: Box<dyn FnOnce() + Send>) -> Result<(), CallError> {
-        self.0.lock().expect("nobody panicked").push(terms);
+    async fn run(&self, weight: Weight, work: Box<dyn FnOnce() + Send>) -> Result<(), CallError> {
+        self.0.lock().expect("nobody panicked").push(weight);
         work();
         Ok(())
     }
@@ -202,10 +204,10 @@ impl LongWork for Places {
 fn a_search_that_turns_out_long_begins_again_where_long_ones_run() {
     let things = block_on(things());
     let short = places(&things, &one_term(7));
-    assert_eq!(short.len(), 1);
-    assert_eq!(places(&things, &long()), [short[0], usize::MAX]);
+    assert_eq!(short, [Weight::Medium]);
+    assert_eq!(places(&things, &long()), [Weight::Medium, Weight::Long]);
     // What stands for very many terms does not begin among short ones at all.
-    assert_eq!(places(&things, &long_of(200)), [usize::MAX]);
+    assert_eq!(places(&things, &long_of(200)), [Weight::Long]);
 }
 
 #[test]
@@ -300,15 +302,12 @@ fn sort_keys_and_facets_of_many_embedded_objects_turn_out_long() {
 }
 
 /// Checks that a search began among short ones, and again among long ones.
-fn assert_long(places: &[usize]) {
-    assert!(
-        matches!(places, [short, usize::MAX] if *short < usize::MAX),
-        "{places:?}"
-    );
+fn assert_long(places: &[Weight]) {
+    assert_eq!(places, [Weight::Medium, Weight::Long]);
 }
 
 /// Returns where a search runs, by how long it is said to be; nowhere if it ends at once.
-fn places(things: &Fixture, search_for: &Search) -> Vec<usize> {
+fn places(things: &Fixture, search_for: &Search) -> Vec<Weight> {
     let places = Arc::new(Places::default());
     let context = CallContext::new().with_long_work(Arc::clone(&places) as Arc<dyn LongWork>);
     let answer = block_on(search(things, search_for, &context));

@@ -40,10 +40,10 @@ pub(crate) static API: LazyLock<SearchApi> = LazyLock::new(|| api(SKY).expect("t
 static DOCUMENTS: LazyLock<Documents> =
     LazyLock::new(|| Documents::new(API.schema(), Limits::default(), 1 << 20));
 
-fn api(text: &str) -> Result<SearchApi, Vec<FindingKind>> {
+fn api(text: &str) -> Result<SearchApi, Vec<&'static str>> {
     let indexes = indexes(text).expect("the schema can be searched");
     SearchApi::new(Arc::new(schema(text)), indexes)
-        .map_err(|error| error.findings.iter().map(|finding| finding.kind).collect())
+        .map_err(|error| error.findings.iter().map(|finding| finding.code).collect())
 }
 
 /// Prepares a request that fits the API.
@@ -657,7 +657,7 @@ fn hostile_searches_are_refused() {
 
 #[test]
 fn names_that_meet_are_reported() {
-    let taken = [FindingKind::NameTaken];
+    let taken = [FindingKind::NameTaken.code()];
     let film = |props: &str| {
         format!("id: /soml/f\nobjects:\n  Film: {{search: yes, props: {{{props}}}}}\n")
     };

@@ -5,13 +5,13 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use clap::Args;
+use service_auth::Verifier;
 
 use super::config_args::{ConfigArgs, host_help, port_help};
 use super::gatewaying::{self, Gatewaying};
 use super::lines::Lines;
 use super::serve::{run_to_end, start_logging, stop_signal};
 use super::{CliError, Console, Exit, finish};
-use crate::auth::Verifier;
 use crate::config::{GATEWAY_PORT, Settings, Switch};
 use crate::gateway::{GatewayApp, GatewayParts};
 use crate::resources::Resources;
@@ -67,7 +67,7 @@ impl Serve {
         let (settings, warnings) = self.settings()?;
         let security = &settings.security;
         let verifier = match security.has_keys() {
-            true => Some(Arc::new(Verifier::of(security)?)),
+            true => Some(Arc::new(Verifier::of(&security.verifier_options())?)),
             false => None,
         };
         let is_guarded = security.enabled == Switch::On || verifier.is_some();

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use schema_registry::{InMemorySchemaStore, SchemaStore};
+
 use super::CliError;
 use crate::app::App;
 use crate::config::{Settings, SyncWhen};
 use crate::data_folder::{Backups, DataFolder};
-use crate::schema_store::{InMemorySchemaStore, SchemaStore};
 use crate::store::{DataStore, EmbeddedStore, OpenError};
 
 /// The stores of data and schemas.

@@ -55,22 +55,22 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use graph_store::StoreError;
 use graphql_service::ErrorCode;
+use schema_registry::SchemaStoreError;
 use search_index::engine::EngineError;
 use search_index::indexer::IndexerError;
+use service_auth::identity::ProviderError;
+use service_auth::idp::IdpError;
+use service_auth::provisioning::ProvisioningError;
+use service_auth::{ClientError, KeyError, VerifierError};
 use soml_data::infer::InferError;
 
 use crate::allocator;
-use crate::auth::VerifierError;
 use crate::causes::with_causes;
 use crate::config::{ConfigError, code};
 use crate::data_folder::{FolderError, image_code, schemas_code};
 use crate::gateway::{SetupError, StartError};
 use crate::http::ServeError;
-use crate::identity::ProviderError;
-use crate::idp::IdpError;
 use crate::load::LoadError;
-use crate::provisioning::ProvisioningError;
-use crate::schema_store::SchemaStoreError;
 use crate::search::EnginesError;
 use crate::store::OpenError;
 
@@ -280,8 +280,12 @@ enum CliError {
          `security.jwks.url`, or `security.enabled` to `false`"
     )]
     TokenKeysMissing,
+    #[error("`security.secret` cannot be used")]
+    TokenKey(#[from] KeyError),
+    #[error("`security.jwks.url` cannot be used")]
+    TokenKeys(#[from] ClientError),
     #[error(transparent)]
-    Verifier(#[from] VerifierError),
+    Verifier(VerifierError),
     #[error(transparent)]
     Serve(#[from] ServeError),
     #[error(transparent)]
@@ -310,11 +314,22 @@ enum CliError {
     Start(#[source] io::Error),
 }
 
+impl From<VerifierError> for CliError {
+    fn from(error: VerifierError) -> Self {
+        match error {
+            VerifierError::Key(error) => error.into(),
+            VerifierError::Client(error) => error.into(),
+            other => CliError::Verifier(other),
+        }
+    }
+}
+
 impl CliError {
     fn code(&self) -> Option<ErrorCode> {
         match self {
             CliError::Config(error) => error.code(),
-            CliError::Provider(error) => Some(error.code()),
+            CliError::Provider(ProviderError::Provisioning(_)) => Some(code::PROVISIONING_INVALID),
+            CliError::Provider(_) => Some(code::SIGNING_KEY_UNUSABLE),
             CliError::Folder(error) | CliError::Store(OpenError::Folder(error)) => {
                 Some(error.code())
             }
@@ -329,7 +344,7 @@ impl CliError {
             ) => Some(schemas_code(error)),
             CliError::Load(error) => error.code(),
             CliError::TokenKeysMissing => Some(code::TOKEN_KEYS_MISSING),
-            CliError::Verifier(VerifierError::Key(_)) => Some(code::TOKEN_KEY_INVALID),
+            CliError::TokenKey(_) => Some(code::TOKEN_KEY_INVALID),
             _ => None,
         }
     }
@@ -366,6 +381,8 @@ impl CliError {
             | CliError::Start(_) => Exit::System,
             CliError::Config(_)
             | CliError::TokenKeysMissing
+            | CliError::TokenKey(_)
+            | CliError::TokenKeys(_)
             | CliError::Verifier(_)
             | CliError::Usage(_)
             | CliError::Store(_)

@@ -5,10 +5,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use graph_store::image::unfinished;
-use graph_store::private_files;
+use graph_store::private_files::{self, sync_parent};
 
 use super::CliError;
-use crate::schema_store::sync_parent;
 
 /// Who may read a file.
 enum Readers {

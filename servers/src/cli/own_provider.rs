@@ -1,13 +1,14 @@
 //! The provider of a service's own users, as `soml whoami` knows it: by the settings of the service, and by what that
 //! publishes while it runs.
 
+use service_auth::identity::{ProviderError, TokenRules, kept_public_key};
+use service_auth::provisioning::Provisioning;
+use service_auth::{Key, Verifier};
+
 use super::remote::RemoteService;
 use super::{CliError, users};
-use crate::auth::{Key, Verifier};
 use crate::config::Settings;
 use crate::demo;
-use crate::identity::{ProviderError, TokenRules, kept_public_key};
-use crate::provisioning::Provisioning;
 
 /// Where the keys are published.
 const KEYS: &str = "/.well-known/jwks.json";
@@ -43,7 +44,7 @@ impl OwnProvider {
             None => return Ok(None),
         };
         Ok(Some(OwnProvider {
-            rules: TokenRules::new(provider, &users),
+            rules: TokenRules::new(&provider.options(), &users),
             url: url.map(str::to_owned),
             knows_super_roles,
         }))
@@ -65,7 +66,7 @@ impl OwnProvider {
             (None, None) => published(&own_address(&settings)).await?,
         };
         let settings = users::secured(settings, self.rules)?;
-        Ok(Verifier::of(&settings.security)?.with_keys(keys))
+        Ok(Verifier::of(&settings.security.verifier_options())?.with_keys(keys))
     }
 }
 

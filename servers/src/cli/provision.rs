@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use graph_store::remote::http::Secret;
+use outbound::Secret;
+use service_auth::identity::ProviderError;
+use service_auth::idp::{Administration, Administrator, IdpError, Step};
+use service_auth::provisioning::Provisioning;
 use uuid::Uuid;
 
 use super::{CliError, Console, Exit};
-use crate::identity::ProviderError;
-use crate::idp::{Administration, Administrator, IdpError, Step};
 use crate::load::read_text;
-use crate::provisioning::Provisioning;
 
 /// The variable that holds the API key; with `_FILE` behind it, the name of a file that does.
 const API_KEY: &str = "IDP_API_KEY";

@@ -5,11 +5,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use clap::Args;
-use graph_store::remote::http::Secret;
-use graph_store::remote::http::outgoing::{self, causes};
+use outbound::{Body, BodyError, Secret, causes};
 use reqwest::header::{
-    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE,
-    HeaderName, HeaderValue, TRANSFER_ENCODING,
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue,
 };
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
@@ -32,7 +30,7 @@ const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Maximum time without a piece of it.
 const SILENCE: Duration = Duration::from_secs(10 * 60);
 /// Maximum size of an answer.
-const MAX_BYTES: usize = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
 /// Where the token for a service is.
 #[derive(Debug, Args)]
@@ -89,14 +87,12 @@ impl RemoteService {
             ))
         })?;
         let token = token.map(|token| {
-            let mut value = HeaderValue::from_str(&format!("Bearer {}", token.reveal()))
-                .map_err(|_| CliError::Usage("the token is malformed".to_owned()))?;
-            value.set_sensitive(true);
-            Ok::<_, CliError>(value)
+            let value = token.bearer();
+            value.map_err(|_| CliError::Usage("the token is malformed".to_owned()))
         });
         let failed = |text: String| CliError::Service(text);
-        let tls = outgoing::tls([&url]).map_err(|error| failed(error.to_string()))?;
-        let client = outgoing::client(tls).timeout(TIMEOUT).build();
+        let tls = outbound::tls::config_for([&url]).map_err(|error| failed(error.to_string()))?;
+        let client = outbound::client(tls).timeout(TIMEOUT).build();
         Ok(RemoteService {
             client: client.map_err(|error| failed(causes(error)))?,
             url,
@@ -117,7 +113,7 @@ impl RemoteService {
         path: &str,
         parameters: &[(&str, String)],
         media_type: &'static str,
-    ) -> Result<Vec<u8>, CliError> {
+    ) -> Result<Bytes, CliError> {
         let mut url = self.at(path);
         for (name, value) in parameters {
             url.query_pairs_mut().append_pair(name, value);
@@ -131,7 +127,7 @@ impl RemoteService {
     }
 
     /// Sends a GraphQL request, and returns the response, which may have errors.
-    pub(super) async fn query(&self, request: &Value) -> Result<Vec<u8>, CliError> {
+    pub(super) async fn query(&self, request: &Value) -> Result<Bytes, CliError> {
         let request = self
             .client
             .post(self.at("/graphql"))
@@ -176,7 +172,7 @@ impl RemoteService {
             let (status, body) = read(response).await?;
             return Err(refused(status, &body));
         }
-        let download = Download(response);
+        let download = Download(Body::of(response).within(Some(SILENCE)));
         let said = |message: &str| Err(CliError::Service(message.to_owned()));
         if !download.header(CONTENT_TYPE).starts_with(media_type) {
             return said("the answer is no dump; is this the address of the service?");
@@ -186,7 +182,7 @@ impl RemoteService {
         if !is_plain && !is_packed {
             return said("the answer has an encoding that was not asked for");
         }
-        if !download.end_is_marked() {
+        if !download.0.end_is_marked() {
             return said(
                 "the answer has no marked end, so a part could be taken for the whole; a proxy may be the reason",
             );
@@ -205,11 +201,11 @@ impl RemoteService {
 }
 
 /// An answer that is read piece by piece.
-pub(super) struct Download(Response);
+pub(super) struct Download(Body);
 
 impl Download {
     fn header(&self, name: HeaderName) -> &str {
-        let value = self.0.headers().get(name);
+        let value = self.0.response().headers().get(name);
         value
             .and_then(|value| value.to_str().ok())
             .unwrap_or_default()
@@ -220,40 +216,36 @@ impl Download {
         self.header(CONTENT_ENCODING).eq_ignore_ascii_case("gzip")
     }
 
-    /// Returns whether an answer that breaks off differs from a whole one.
-    fn end_is_marked(&self) -> bool {
-        let is_chunked = self
-            .header(TRANSFER_ENCODING)
-            .eq_ignore_ascii_case("chunked");
-        is_chunked || self.0.headers().contains_key(CONTENT_LENGTH)
-    }
-
     /// Returns the next piece; `None` at the end of the whole.
     pub(super) async fn piece(&mut self) -> Result<Option<Bytes>, CliError> {
-        let piece = within_silence(self.0.chunk()).await?;
-        piece.map_err(|error| CliError::Service(format!("the answer broke off: {}", causes(error))))
+        self.0.next().await.map_err(|error| match error {
+            BodyError::Broken(error) => {
+                CliError::Service(format!("the answer broke off: {}", causes(error)))
+            }
+            _ => silent(),
+        })
     }
 }
 
 /// Waits until the service sends something.
 async fn within_silence<T>(work: impl Future<Output = T>) -> Result<T, CliError> {
     let done = tokio::time::timeout(SILENCE, work).await;
-    done.map_err(|_| {
-        let seconds = SILENCE.as_secs();
-        CliError::Service(format!("it sent nothing for {seconds} seconds"))
-    })
+    done.map_err(|_| silent())
 }
 
-async fn read(mut response: Response) -> Result<(StatusCode, Vec<u8>), CliError> {
-    let mut bytes = Vec::new();
-    let failed = |error| CliError::Service(causes(error));
-    while let Some(piece) = response.chunk().await.map_err(failed)? {
-        if bytes.len() + piece.len() > MAX_BYTES {
-            return Err(CliError::Service("the answer is too large".to_owned()));
-        }
-        bytes.extend_from_slice(&piece);
-    }
-    Ok((response.status(), bytes))
+fn silent() -> CliError {
+    let seconds = SILENCE.as_secs();
+    CliError::Service(format!("it sent nothing for {seconds} seconds"))
+}
+
+async fn read(response: Response) -> Result<(StatusCode, Bytes), CliError> {
+    let status = response.status();
+    let body = Body::of(response).limited(MAX_BYTES).all().await;
+    let body = body.map_err(|error| match error {
+        BodyError::Broken(error) => CliError::Service(causes(error)),
+        _ => CliError::Service("the answer is too large".to_owned()),
+    })?;
+    Ok((status, body))
 }
 
 /// Returns the error that an answer says.

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use clap::Args;
 use graph_store::GraphStore;
+use schema_registry::{InMemorySchemaStore, SchemaStore};
+use service_auth::Verifier;
 
 use super::config_args::{ConfigArgs, host_help, port_help};
 use super::input::Input;
@@ -13,11 +15,9 @@ use super::lines::Lines;
 use super::searching::{self, Searching};
 use super::serve::{base, run_to_end, start_logging, stop_signal, verifier};
 use super::{CliError, Console, Exit, finish, loading};
-use crate::auth::{self, Verifier};
-use crate::config::{SEARCH_PORT, Settings, Switch};
+use crate::config::{SEARCH_PORT, Settings, Switch, token_warnings};
 use crate::loading::LoadProgress;
 use crate::resources::Resources;
-use crate::schema_store::{InMemorySchemaStore, SchemaStore};
 use crate::search::{Engines, ObjectServiceSchemas, SearchApp, SearchParts, Storage};
 use crate::store::DataStore;
 
@@ -56,7 +56,7 @@ impl Serve {
         let (settings, mut warnings) = self.settings()?;
         let verifier = verifier(&settings, self.insecure)?;
         if verifier.is_some() {
-            let weak = auth::warnings(&settings.security);
+            let weak = token_warnings(&settings.security);
             warnings.extend(weak.into_iter().map(str::to_owned));
         }
         start_logging(&settings, &warnings, lines, console)?;

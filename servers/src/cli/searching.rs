@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use graph_store::GraphStore;
+use schema_registry::{Binding, SchemaStore, SchemaStoreError};
 use soml_core::Schema;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -15,7 +16,6 @@ use crate::config::{Settings, Switch};
 use crate::data_folder::SEARCH;
 use crate::http::SearchServer;
 use crate::render::{self, Style};
-use crate::schema_store::{Binding, SchemaStore, SchemaStoreError};
 use crate::search::{
     Engines, SearchApp, SearchChangeError, SearchParts, Shown, Storage, not_allowed,
 };

@@ -10,6 +10,8 @@ use clap::Args;
 use graph_store::CallContext;
 #[cfg(feature = "rocksdb")]
 use graph_store::oxigraph::OxigraphStore;
+use schema_registry::SchemaStoreError;
+use service_auth::Verifier;
 use tokio::sync::oneshot;
 
 use super::config_args::{ConfigArgs, host_help, port_help};
@@ -24,11 +26,9 @@ use super::searching::{self, Beside};
 use super::users::{self, Users};
 use super::{CliError, Console, Exit, finish, loading};
 use crate::app::App;
-use crate::auth::{self, Verifier};
-use crate::config::{PROPERTIES, Settings, Switch};
+use crate::config::{PROPERTIES, Settings, Switch, token_warnings};
 use crate::http::Server;
 use crate::logging;
-use crate::schema_store::SchemaStoreError;
 use crate::store::{DataStore, EmbeddedStore};
 
 /// Time for work off the async workers to notice that it is cancelled.
@@ -129,7 +129,7 @@ impl Serve {
         };
         let verifier = self.verifier(&settings, users.as_ref())?;
         if verifier.is_some() {
-            let weak = auth::warnings(&settings.security);
+            let weak = token_warnings(&settings.security);
             warnings.extend(weak.into_iter().map(str::to_owned));
         }
         start_logging(&settings, &warnings, lines, console)?;
@@ -197,7 +197,9 @@ impl Serve {
         let security = &settings.security;
         if let Some(users) = users {
             let keys = users.keys()?;
-            return Ok(Some(Verifier::of(security)?.with_keys(keys)));
+            return Ok(Some(
+                Verifier::of(&security.verifier_options())?.with_keys(keys),
+            ));
         }
         verifier(settings, self.insecure)
     }
@@ -527,7 +529,7 @@ pub(super) fn verifier(settings: &Settings, insecure: bool) -> Result<Option<Ver
     let security = &settings.security;
     if security.is_on() {
         return match security.has_keys() {
-            true => Ok(Some(Verifier::of(security)?)),
+            true => Ok(Some(Verifier::of(&security.verifier_options())?)),
             false => Err(CliError::TokenKeysMissing),
         };
     }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use clap::Args;
 use graph_store::GraphStore;
 use graph_store::remote::http::ConnectionOptions;
-use graphql_service::RequestContext;
+use graphql_service::{CallContext, RequestContext};
+use schema_registry::{SchemaStore, SchemaStoreError};
 use tokio::runtime::Runtime;
 
 use super::infer::{INFERRED, from_data, summary};
@@ -16,7 +17,6 @@ use crate::config::Settings;
 use crate::data_folder::DataFolder;
 use crate::logging;
 use crate::schema::UsableSchema;
-use crate::schema_store::{SchemaStore, SchemaStoreError};
 use crate::store::{DataStore, EmbeddedStore, OpenError};
 
 /// A store in place of data files.
@@ -230,7 +230,7 @@ fn over(
 
 /// Returns what surrounds the one request of a command.
 pub(super) fn context(settings: &Settings) -> RequestContext {
-    RequestContext::new().with_timeout(settings.request_timeout)
+    RequestContext::from(CallContext::new().with_timeout(settings.request_timeout))
 }
 
 /// Starts what async work of a command runs on.

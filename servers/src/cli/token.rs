@@ -5,10 +5,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::Args;
 use jsonwebtoken::{Algorithm, AlgorithmFamily, EncodingKey, Header, encode};
 use serde_json::{Map, Value, json};
+use service_auth::Key;
 
 use super::config_args::ConfigArgs;
 use super::{CliError, Console, Exit};
-use crate::auth::Key;
 use crate::config::SecuritySettings;
 
 #[derive(Debug, Args)]

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use service_auth::Key;
+use service_auth::identity::{Provider, ProviderError, TokenRules, password_slots};
+use service_auth::provisioning::{Password, Provisioning, User};
+
 use super::{CliError, Console};
-use crate::auth::{Key, VerifierError};
 use crate::config::{Names, ProviderSettings, Settings, Switch};
 use crate::demo;
-use crate::identity::{Provider, ProviderError, TokenRules};
-use crate::provisioning::{Password, Provisioning, User};
+use crate::resources;
 
 /// The provider of tokens, and whom to tell about.
 pub(super) struct Users {
@@ -21,9 +23,12 @@ impl Users {
     pub(super) fn of(is_demo: bool, settings: &Settings) -> Result<Option<Self>, CliError> {
         let settings = &settings.provider;
         if !is_demo {
-            let provider = Provider::configured(settings)?;
-            return Ok(provider.map(|provider| Users {
-                provider: Arc::new(provider),
+            let Some(path) = &settings.provisioning else {
+                return Ok(None);
+            };
+            let users = Provisioning::read(path).map_err(ProviderError::from)?;
+            return Ok(Some(Users {
+                provider: provider(settings, &users)?,
                 new: Vec::new(),
             }));
         }
@@ -36,7 +41,7 @@ impl Users {
         }
         let users: Provisioning = demo::users().map_err(|_| ProviderError::Cryptography)?;
         Ok(Some(Users {
-            provider: Arc::new(Provider::new(settings, &users)?),
+            provider: provider(settings, &users)?,
             new: users.users,
         }))
     }
@@ -77,9 +82,19 @@ impl Users {
     }
 }
 
+/// Starts a provider, whose passwords are hashed on threads of a low priority.
+fn provider(
+    settings: &ProviderSettings,
+    users: &Provisioning,
+) -> Result<Arc<Provider>, ProviderError> {
+    let mut options = settings.options();
+    options.slots = Some(resources::of_low_priority(password_slots()));
+    Ok(Arc::new(Provider::new(&options, users)?))
+}
+
 /// Returns the keys of a PEM text, under the name that tokens have for them.
 pub(super) fn keys(pem: &str, id: &str) -> Result<Vec<Key>, CliError> {
-    let keys = Key::from_pem(pem).map_err(VerifierError::from)?;
+    let keys = Key::from_pem(pem)?;
     Ok(keys.into_iter().map(|key| key.with_id(id)).collect())
 }
 

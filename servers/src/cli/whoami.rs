@@ -7,7 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use graphql_service::Caller;
-use graphql_service::apollo_compiler::response::{JsonMap, JsonValue};
+use serde_json::{Map, Value};
+use service_auth::{Refusal, Verifier, unverified_claims};
 use soml_core::access::{Access, Operation, Part, Rights, ServicePart};
 use soml_core::schema::{Object, ObjectId, Schema};
 
@@ -15,7 +16,6 @@ use super::config_args::ConfigArgs;
 use super::input::{read_schema, usable};
 use super::own_provider::OwnProvider;
 use super::{CliError, Console, Exit};
-use crate::auth::{Refusal, Verifier, unverified_claims};
 use crate::demo::Demo;
 
 /// Longest input that is read as a token.
@@ -54,7 +54,9 @@ impl Whoami {
         let knows_super_roles = own.as_ref().is_none_or(OwnProvider::knows_super_roles);
         let verifier = match own {
             Some(own) => runtime.block_on(own.verifier(settings))?,
-            None if settings.security.has_keys() => Verifier::of(&settings.security)?,
+            None if settings.security.has_keys() => {
+                Verifier::of(&settings.security.verifier_options())?
+            }
             None => {
                 let message = "there is nothing to verify the token with: set `security.secret`, \
                                `security.jwks.url` or `security.provisioning.file` as in the service, or \
@@ -208,12 +210,12 @@ fn print_refusal(refusal: Refusal, token: &str, console: &mut Console<'_>) -> Re
 }
 
 /// Says how far from now a time is, where a claim is one.
-fn time_of(claims: &JsonMap, claim: &str) -> Option<String> {
+fn time_of(claims: &Map<String, Value>, claim: &str) -> Option<String> {
     let time = claims
         .get(claim)
         .filter(|_| matches!(claim, "exp" | "nbf"))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
-    let seconds = JsonValue::as_f64(time)? - now.as_secs_f64();
+    let seconds = time.as_f64()? - now.as_secs_f64();
     let (number, unit) = match seconds.abs() {
         s if s < 120.0 => (s, "seconds"),
         s if s < 7_200.0 => (s / 60.0, "minutes"),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use federation::GatewayLimits;
 use federation::transport::http::{HttpOptions, SubscriptionSource};
-use graph_store::remote::http::Secret;
+use outbound::Secret;
 use reqwest::Url;
 use reqwest::header::HeaderName;
 use uuid::Uuid;

@@ -4,6 +4,7 @@
 //! and punctuation in names are ignored: `graphql.limits.whereDepth`,
 //! `GRAPHQL_LIMITS_WHEREDEPTH` and `graphql_limits_where_depth` are the same property.
 
+mod advice;
 mod assign;
 mod callers;
 pub mod code;
@@ -25,6 +26,7 @@ mod subgraphs;
 mod table;
 mod traces;
 
+pub use advice::token_warnings;
 pub use callers::{HostNames, Origins};
 pub(crate) use docs::described;
 pub use docs::markdown;
@@ -42,7 +44,7 @@ pub use search::{
     IndexCreateSettings, Patience, Positive, SearchPort, SearchSettings, ServiceAddress,
     Severities, Severity,
 };
-pub use security::{Algorithms, KeysAddress, Names, SecuritySettings, Switch};
+pub use security::{Algorithms, Names, SecuritySettings, Switch};
 pub use settings::{Automatic, LogFormat, Settings};
 pub use sources::{ConfigError, Sources, read};
 pub use store::{StoreSettings, SyncWhen};

@@ -3,12 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use service_auth::identity::ProviderOptions;
 use uuid::Uuid;
 
 use super::settings::Setting;
-
-/// The application of providers that are not configured otherwise.
-const APPLICATION: Uuid = Uuid::from_u128(0x8a1f_6c2e_5b0d_4e37_9c64_d7f0_3b52_a918);
 
 /// Settings of the development provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,15 +29,31 @@ pub struct ProviderSettings {
 
 impl Default for ProviderSettings {
     fn default() -> Self {
+        let options = ProviderOptions::default();
         ProviderSettings {
             provisioning: None,
-            key_file: None,
-            issuer: "localhost".to_owned(),
-            application_id: APPLICATION,
-            token_time: Duration::from_secs(3_600),
-            logins_per_user: 10,
-            logins_per_address: 60,
+            key_file: options.key_file,
+            issuer: options.issuer,
+            application_id: options.application_id,
+            token_time: options.token_time,
+            logins_per_user: options.logins_per_user,
+            logins_per_address: options.logins_per_address,
         }
+    }
+}
+
+impl ProviderSettings {
+    /// Returns what a provider needs to know beside its users.
+    #[must_use]
+    pub fn options(&self) -> ProviderOptions {
+        let mut options = ProviderOptions::default();
+        options.key_file.clone_from(&self.key_file);
+        options.issuer.clone_from(&self.issuer);
+        options.application_id = self.application_id;
+        options.token_time = self.token_time;
+        options.logins_per_user = self.logins_per_user;
+        options.logins_per_address = self.logins_per_address;
+        options
     }
 }
 

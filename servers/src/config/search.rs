@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use graph_store::remote::http::{Addresses, Secret};
+use outbound::{Addresses, Secret};
 use reqwest::Url;
 use search_index::limits::SearchLimits;
 use search_index::mapping::IndexSettings;

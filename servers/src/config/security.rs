@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use graph_store::remote::http::Secret;
 use jsonwebtoken::Algorithm;
-use reqwest::Url;
+use outbound::Secret;
+use service_auth::{KeysAddress, VerifierOptions};
 
 use super::settings::Setting;
 
@@ -65,6 +65,22 @@ impl SecuritySettings {
         self.secret.is_some() || self.jwks_url.is_some()
     }
 
+    /// Returns what a verifier of tokens needs to know.
+    #[must_use]
+    pub fn verifier_options(&self) -> VerifierOptions {
+        let mut options = VerifierOptions::default();
+        options.secret.clone_from(&self.secret);
+        options.keys_address.clone_from(&self.jwks_url);
+        options.algorithms.clone_from(&self.algorithms.0);
+        options.issuers.clone_from(&self.issuers.0);
+        options.audiences.clone_from(&self.audiences.0);
+        options.leeway = self.leeway;
+        options.roles_claim.clone_from(&self.roles_claim);
+        options.super_roles.clone_from(&self.super_roles.0);
+        options.max_token_bytes = self.max_token_bytes;
+        options
+    }
+
     /// Tells whether every request needs a token.
     #[must_use]
     pub fn is_on(&self) -> bool {
@@ -95,34 +111,6 @@ pub struct Names(pub Vec<String>);
 /// Algorithms of signatures; `None` stands for all that the keys are for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Algorithms(pub Option<Vec<Algorithm>>);
-
-/// Address of a set of keys: HTTP or HTTPS, without a user.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeysAddress(Url);
-
-impl KeysAddress {
-    /// Reads an address.
-    ///
-    /// # Errors
-    ///
-    /// Fails with what is expected instead.
-    pub fn parse(text: &str) -> Result<Self, &'static str> {
-        let expected = "an address of http or https without user and fragment";
-        let url = Url::parse(text).map_err(|_| expected)?;
-        let is_plain = url.username().is_empty() && url.password().is_none();
-        let is_fit = matches!(url.scheme(), "http" | "https")
-            && url.has_host()
-            && is_plain
-            && url.fragment().is_none();
-        is_fit.then_some(KeysAddress(url)).ok_or(expected)
-    }
-
-    /// Returns the address.
-    #[must_use]
-    pub fn url(&self) -> &Url {
-        &self.0
-    }
-}
 
 impl Setting for Switch {
     const TYPE: &'static str = "boolean or `auto`";
@@ -204,7 +192,7 @@ impl Setting for Option<KeysAddress> {
     }
 
     fn show(&self) -> String {
-        let shown = self.as_ref().map(|address| address.0.as_str());
+        let shown = self.as_ref().map(|address| address.url().as_str());
         shown.unwrap_or("none").to_owned()
     }
 }
@@ -212,22 +200,6 @@ impl Setting for Option<KeysAddress> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_address_of_keys_has_no_user() {
-        for text in ["https://idp.example/keys", "http://localhost:1/a?b=c"] {
-            assert!(KeysAddress::parse(text).is_ok(), "{text}");
-        }
-        for text in [
-            "idp.example",
-            "file:///keys",
-            "https://u:p@idp.example/",
-            "https://u@idp.example/",
-            "https://idp.example/#x",
-        ] {
-            assert!(KeysAddress::parse(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn the_algorithm_none_cannot_be_listed() {

@@ -4,13 +4,12 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use graph_store::GraphStore;
-use graph_store::remote::http::{
-    Addresses, ConnectionOptions, HttpCodes, ResultFormat, Secret, ServerType,
-};
+use graph_store::remote::http::{ConnectionOptions, ResultFormat, ServerType};
 use graph_store::value::Numbers;
 use graphql_gen::typesystem::{ApiOptions, FederationMode};
 use graphql_service::Limits;
 use object_engine::{EngineLimits, ServiceOptions};
+use outbound::{Addresses, HttpCodes, Secret};
 
 use super::callers::{HostNames, Origins};
 use super::gateway::GatewaySettings;
@@ -62,8 +61,6 @@ pub struct Settings {
     pub memory_budget: Automatic,
     /// Maximum number of open connections (`http.maxConnections`).
     pub max_connections: usize,
-    /// Microseconds for which a thread looks for the next request before it sleeps (`http.busyPoll`).
-    pub busy_poll: u64,
     /// Maximum time for a client to go on reading a response (`http.sendTimeout`).
     pub send_timeout: Duration,
     /// Number of requests that are executed at once off the async workers (`graphql.slots`).
@@ -122,7 +119,6 @@ impl Default for Settings {
             max_schema_bytes: 8 << 20,
             memory_budget: Automatic(None),
             max_connections: 900,
-            busy_poll: 50,
             send_timeout: Duration::from_secs(30),
             slots: Automatic(None),
             queue: 1_000,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use graph_store::remote::http::Secret;
+use outbound::Secret;
 use reqwest::Url;
 
 use super::security::Switch;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use graph_store::image::{Fault, ImageError};
 use graphql_service::ErrorCode;
+use schema_registry::SchemaStoreError;
 
 use super::code;
-use crate::schema_store::SchemaStoreError;
 
 /// Why a folder cannot be opened, backed up or restored.
 #[derive(Debug, thiserror::Error)]

@@ -3,6 +3,24 @@
 //! The data are an image with a log of changes, which [`ImageStore`] keeps. The schemas are files in a folder
 //! inside. One process uses a folder at a time: the lock of the data is held for the schemas too. A folder that
 //! cannot be written to is opened for reading only, by as many processes as want to.
+//!
+//! # The way of data and schemas to a folder
+//!
+//! 1. `soml serve --data-dir` opens `data_folder::DataFolder`: the `ImageStore` of the folder, whose lock is held
+//!    for all of it, and then the `FolderSchemaStore`, which reads and checks every document. Whatever is damaged
+//!    or missing ends the start, and nothing is removed. What cannot be written to is opened for reading only
+//!    (`image/lock.rs`): such a store has no writer.
+//! 2. `servers::load` parses on one thread and fills a `Sink` on another. Lines are cut into blocks
+//!    (`load/blocks.rs`) that several threads parse, each into a `QuadBatch`, which stores each term once; the end
+//!    of a file and lines too long for a block are parsed by the thread that reads. Parts of a file reach the sink
+//!    in the order of the file, and a bounded number of them waits. That of an image is an `ImageBuilder`, so
+//!    nothing is seen of a load before its end; `ImageStore::replace_data` puts the whole in place at once.
+//! 3. `App` changes schemas and the binding through `SchemaStore`. `FolderSchemaStore` writes the file of a
+//!    document beside its place, syncs and renames it on a thread that may wait, and only then publishes the new
+//!    state, which requests read from one `ArcSwap`.
+//! 4. `data_folder::Backups` copies data and schemas for `PUT /backups/{name}`, one at a time;
+//!    `data_folder::restore` opens a copy before it is put in place, the log last, since a folder without it has no
+//!    data.
 
 mod backups;
 pub mod code;
@@ -20,10 +38,10 @@ use graph_store::image::{
 };
 use restore::LEFT_ALONE;
 pub use restore::restore;
+use schema_registry::FolderSchemaStore;
 
 use crate::config::{StoreSettings, SyncWhen};
 use crate::load::{ImageSink, LoadError, LoadTarget, Sink};
-use crate::schema_store::FolderSchemaStore;
 
 /// The folder of the schemas.
 const SCHEMAS: &str = "schemas";

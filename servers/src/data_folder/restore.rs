@@ -5,11 +5,10 @@ use std::io;
 use std::path::Path;
 
 use graph_store::image::{FolderLock, LOCK, LOG, check_folder_name, remove_unfinished, unfinished};
-use graph_store::private_files;
+use graph_store::private_files::{self, sync_parent};
 
 use super::{DataFolder, FolderError, has_data};
 use crate::config::StoreSettings;
-use crate::schema_store::sync_parent;
 
 /// The copy, while it is checked.
 const STAGE: &str = "restore.partial";

@@ -8,6 +8,8 @@ use std::time::Instant;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use federation::transport::http::HttpOptionsError;
 use federation::{CallerClaims, Ending, GatewayOptions, OpenSubscriptions};
+use service_auth::Verifier;
+use service_auth::idp::{IdpClient, IdpError};
 use tokio_util::sync::CancellationToken;
 
 use super::composite::{Composite, Recipe};
@@ -19,11 +21,9 @@ use super::persisted::{PersistedQueries, TrustedError};
 use super::subgraph::{Subgraph, SubgraphsError};
 use super::supergraph_file::{SupergraphFile, SupergraphFileError};
 use super::traces::{Traces, TracesError};
-use crate::auth::Verifier;
 use crate::config::Settings;
 use crate::health_record::HealthCache;
 use crate::health_record::HealthRecord;
-use crate::idp::{IdpClient, IdpError};
 use crate::resources::Resources;
 use crate::search::SharedLook;
 

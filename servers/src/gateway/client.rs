@@ -3,16 +3,16 @@
 
 use std::time::Duration;
 
-use graph_store::remote::http::Secret;
-use graph_store::remote::http::outgoing::{self, causes};
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use bytes::Bytes;
+use outbound::{Body, BodyError, Secret, causes};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{RequestBuilder, StatusCode, Url};
 use serde_json::{Value, json};
 
 /// Maximum time of one request as a whole.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum size of an answer.
-const MAX_BYTES: usize = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// Sends requests to subgraphs.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ pub(crate) enum ClientError {
 /// An answer.
 pub(super) struct Answer {
     pub(super) status: StatusCode,
-    pub(super) body: Vec<u8>,
+    pub(super) body: Bytes,
 }
 
 impl Client {
@@ -45,9 +45,9 @@ impl Client {
     pub(crate) fn new<'a>(
         addresses: impl IntoIterator<Item = &'a Url>,
     ) -> Result<Self, ClientError> {
-        let tls = outgoing::tls(addresses);
+        let tls = outbound::tls::config_for(addresses);
         let tls = tls.map_err(|error| ClientError::Setup(error.to_string()))?;
-        let http = outgoing::client(tls).timeout(TIMEOUT).build();
+        let http = outbound::client(tls).timeout(TIMEOUT).build();
         let http = http.map_err(|error| ClientError::Setup(causes(error)))?;
         Ok(Client { http })
     }
@@ -68,9 +68,7 @@ impl Client {
         let request = match token {
             None => request,
             Some(token) => {
-                let value = HeaderValue::from_str(&format!("Bearer {}", token.reveal()));
-                let mut value = value.map_err(|_| ClientError::Token)?;
-                value.set_sensitive(true);
+                let value = token.bearer().map_err(|_| ClientError::Token)?;
                 request.header(AUTHORIZATION, value)
             }
         };
@@ -93,16 +91,12 @@ impl Answer {
 
 async fn sent(request: RequestBuilder) -> Result<Answer, ClientError> {
     let unreachable = |error| ClientError::Unreachable(causes(error));
-    let mut response = request.send().await.map_err(unreachable)?;
-    let mut body = Vec::new();
-    while let Some(piece) = response.chunk().await.map_err(unreachable)? {
-        if body.len() + piece.len() > MAX_BYTES {
-            return Err(ClientError::TooLong);
-        }
-        body.extend_from_slice(&piece);
-    }
-    Ok(Answer {
-        status: response.status(),
-        body,
-    })
+    let response = request.send().await.map_err(unreachable)?;
+    let status = response.status();
+    let body = Body::of(response).limited(MAX_BYTES).all().await;
+    let body = body.map_err(|error| match error {
+        BodyError::Broken(error) => unreachable(error),
+        _ => ClientError::TooLong,
+    })?;
+    Ok(Answer { status, body })
 }

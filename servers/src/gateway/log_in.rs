@@ -1,7 +1,8 @@
 //! How the gateway logs in, to read the schemas of subgraphs that demand a token.
 
+use service_auth::idp::IdpOptions;
+
 use crate::config::IdpSettings;
-use crate::idp::IdpOptions;
 
 /// Properties are missing that a log-in needs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -72,7 +73,7 @@ mod tests {
             host: Some(HostName("idp".to_owned())),
             port: Some(9011),
             username: Some("gateway".to_owned()),
-            password: Some(graph_store::remote::http::Secret::new("x")),
+            password: Some(outbound::Secret::new("x")),
             ..IdpSettings::default()
         };
         let options = options(&settings).unwrap();

@@ -1,5 +1,30 @@
 //! The federation gateway in a process: its subgraphs, how their schemas are read and composed, and what it
 //! says of their health.
+//!
+//! # The way of subgraphs to a composite schema
+//!
+//! 1. Where `gateway.supergraph.file` names a composed supergraph, `gateway/follow.rs` serves it and follows the
+//!    file (`gateway/supergraph_file.rs`), and no subgraph is asked for its schema. Otherwise
+//!    `servers::gateway::start` reads `_service { sdl }` of all subgraphs (`gateway/schemas.rs`, which `soml
+//!    compose` uses too), and waits for those that may come. What answers and is none ends the start.
+//! 2. `Composite::new` composes them in a slot, and makes the `federation::Gateway` that serves the outcome. It is
+//!    in one `ArcSwap`: requests keep the one that they began with. `gateway/poll.rs` puts another one there, never
+//!    a worse one. How subgraphs are called (`gateway/endpoints.rs`) belongs to a composite schema, since a file
+//!    can name others.
+//! 3. A request goes through the `GraphqlEndpoint` of every service, which takes along what is forwarded
+//!    (`http/gateway.rs`). `gateway/transport.rs` calls subgraphs of the process as a `graphql_service::Service`,
+//!    and all others over HTTP.
+//! 4. With traces (`gateway/traces`, feature `otlp`), a layer around all routes begins the span of a request and
+//!    puts a `RequestObserver` into its context. `federation::Gateway` tells the observer the operation and when it
+//!    was planned, and a wrapper around the transport finds the parent of its spans by it. `federation` knows
+//!    nothing of OpenTelemetry.
+//! 5. A subscription comes from `Service::stream` as a stream of replies, which `http/streams/sse.rs` and
+//!    `http/streams/websocket.rs` send. A task of its own (`federation/src/subscription.rs`) takes the events of
+//!    the subgraph into a bounded queue, so a client that stalls never holds a subgraph up, and events are answered
+//!    when the client asks for the next one. All operations of a WebSocket run in the one task of their connection,
+//!    which owns them: what the client ends is dropped there and then, and nothing of it can be said any more. A
+//!    connection that was taken over keeps its permit (`http/listener.rs`), so it counts, and the shutdown waits
+//!    for it.
 
 mod advice;
 mod app;

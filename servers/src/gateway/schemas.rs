@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use graph_store::remote::http::Secret;
-use graphql_service::{Caller, Outcome, Request, RequestContext, Service};
+use graphql_service::{CallContext, Caller, Outcome, Request, RequestContext, Service};
+use outbound::Secret;
 use reqwest::{StatusCode, Url};
 use serde_json::Value;
 
@@ -156,9 +156,8 @@ pub(crate) async fn read_sdl(
 pub(super) async fn read_local(service: Option<Arc<dyn Service>>) -> Result<String, SdlError> {
     let not_ready = |why: &str| SdlError::NotReady(why.to_owned());
     let service = service.ok_or_else(|| not_ready("no schema is bound"))?;
-    let context = RequestContext::new()
-        .with_timeout(LOCAL_TIME)
-        .with_caller(Arc::new(Caller::superuser()));
+    let call = CallContext::new().with_timeout(LOCAL_TIME);
+    let context = RequestContext::from(call).with_caller(Arc::new(Caller::superuser()));
     let answer = service.respond(Request::new(QUERY), context).await;
     let body = serde_json::from_slice(&answer.body.to_bytes()).unwrap_or_default();
     match answer.outcome {

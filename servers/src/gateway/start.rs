@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use federation::compose::SubgraphSource;
 use futures::future::join_all;
-use graph_store::remote::http::Secret;
 use graphql_service::{SlotError, Weight};
+use outbound::Secret;
+use service_auth::idp::IdpError;
 
 use super::app::GatewayApp;
 use super::client::Client;
@@ -14,7 +15,6 @@ use super::composite::{Composite, NotComposed};
 use super::health::good_to_go;
 use super::schemas::{SdlError, read_local, read_sdl};
 use super::subgraph::{Source, Subgraph};
-use crate::idp::IdpError;
 
 /// Why a gateway does not start.
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -13,14 +12,11 @@ use federation::transport::{
     events_of_service, request_of,
 };
 use futures::StreamExt;
-use graphql_service::{Request, RequestContext, Response, Service, Slots, Weight};
+use graphql_service::{Request, RequestContext, Service, Size, SlotError, Slots};
 
 use super::local::LocalSubgraph;
 use super::metrics::Metrics;
 use super::subgraph::{Source, Subgraph};
-
-/// Length up to which a request is parsed, and an answer put together, on an async worker.
-const SHORT: usize = 32 << 10;
 
 /// The subgraphs of a gateway.
 pub(super) struct Subgraphs {
@@ -59,10 +55,9 @@ impl Subgraphs {
         context: &RequestContext,
     ) -> Result<(Arc<dyn Service>, Request, RequestContext), TransportError> {
         let service = local.service().await.ok_or(TransportError::NotConnected)?;
-        let parsed = match body.len() <= SHORT {
-            true => request_of(&body),
-            false => self.in_slot(context, move || request_of(&body)).await?,
-        }?;
+        let size = Size::Text(body.len());
+        let parsed = self.run_sized(size, context, move || request_of(&body));
+        let parsed = parsed.await??;
         let mut context = context.clone();
         // The key is for the mutation of the client as a whole, and this may be a part of it.
         context.idempotency_key = None;
@@ -80,13 +75,9 @@ impl Subgraphs {
         let (service, parsed, context) = self.asked(local, request.body, context).await?;
         let response = service.respond(parsed, context.clone()).await;
         request.allowance.take(response.body.len())?;
-        match response.body.len() <= SHORT {
-            true => Ok(response.body.to_bytes()),
-            false => {
-                let joined = move || joined(response);
-                self.in_slot(&context, joined).await
-            }
-        }
+        let size = Size::Text(response.body.len());
+        let joined = move || response.body.to_bytes();
+        self.run_sized(size, &context, joined).await
     }
 
     /// Subscribes to a service of this process.
@@ -101,23 +92,21 @@ impl Subgraphs {
         Ok(events_of_service(replies, subscription.allowances))
     }
 
-    async fn in_slot<T: Send + 'static>(
+    async fn run_sized<T: Send + 'static>(
         &self,
+        size: Size,
         context: &RequestContext,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, TransportError> {
         let done = self
             .slots
-            .run(Weight::Medium, context.deadline, move |_| work());
-        done.await.map_err(|error| match context.deadline {
-            Some(deadline) if deadline <= Instant::now() => TransportError::Deadline,
-            _ => TransportError::Connection(Box::new(error)),
+            .run_sized(size, context.call.deadline, work)
+            .await;
+        done.map_err(|error| match error {
+            SlotError::Deadline => TransportError::Deadline,
+            error => TransportError::Connection(Box::new(error)),
         })
     }
-}
-
-fn joined(response: Response) -> Bytes {
-    response.body.to_bytes()
 }
 
 #[async_trait]

@@ -11,11 +11,11 @@ use axum::http::{Extensions, HeaderMap, Uri};
 use axum::middleware::{self, Next};
 use axum::response::IntoResponse;
 use graphql_service::Caller;
+use service_auth::{Refusal, Verifier, bearer};
 
 use super::error::HttpError;
 use super::front::GRAPHQL;
 use super::streams::websocket;
-use crate::auth::{Refusal, Verifier, bearer};
 
 /// Paths that need no token, for their own sake.
 const PUBLIC: &[&str] = &[

@@ -12,7 +12,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use graphql_service::{MemoryAccount, Weight};
+use graphql_service::{MemoryAccount, Size};
 
 use super::negotiate::weighted;
 use super::response_body::ResponseBody;
@@ -20,12 +20,6 @@ use crate::resources::Resources;
 
 /// Length from which a response is worth compressing.
 const LEAST: usize = 2 << 10;
-
-/// Length up to which it takes no more than a fraction of a millisecond.
-const SHORT: usize = 16 << 10;
-
-/// Length up to which it takes milliseconds.
-const MEDIUM: usize = 512 << 10;
 
 /// Length up to which responses other than GraphQL's are compressed.
 const MOST: u64 = 32 << 20;
@@ -98,18 +92,15 @@ pub(super) async fn compress(
     let Some(encoding) = encoding.filter(|_| length >= LEAST) else {
         return (segments, None);
     };
-    if length <= SHORT {
+    let size = Size::Compressed(length);
+    if size.is_short() {
         return compressed(segments, encoding);
     }
-    let weight = match length {
-        ..=MEDIUM => Weight::Medium,
-        _ => Weight::Background,
-    };
     let (plain, memory) = segments;
     // Where there is no slot for it, the response goes as it is.
     let kept = (plain.clone(), memory.clone());
-    let work = move |_| compressed((plain, memory), encoding);
-    let done = Box::pin(resources.slots.run(weight, None, work)).await;
+    let work = move || compressed((plain, memory), encoding);
+    let done = resources.slots.run_sized(size, None, work).await;
     done.unwrap_or((kept, None))
 }
 

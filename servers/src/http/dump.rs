@@ -3,6 +3,7 @@
 //! The text is made on a thread of its own, a piece ahead of what the client takes. Where that breaks off, so does the
 //! answer: a client never takes a part for the whole.
 
+use call_context::CallError;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -279,7 +280,7 @@ impl QuadSink for Sending<'_> {
 /// Sends a piece as soon as the client has taken those before it.
 async fn send(pieces: &Pieces, text: Bytes) -> Result<(), StoreError> {
     let sent = pieces.send(Ok(Piece::Text(text))).await;
-    sent.map_err(|_| StoreError::Cancelled)
+    sent.map_err(|_| StoreError::Call(CallError::Cancelled))
 }
 
 fn unwritten(error: io::Error) -> StoreError {

@@ -4,9 +4,9 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use graphql_service::{ErrorCode, GraphqlError, OutOfMemory, SlotError, code as shared};
 use serde_json::{Value, json};
+use service_auth::{Refusal, code as auth};
 
 use super::code;
-use crate::auth::{Refusal, code as auth};
 
 /// The scheme that requests are authenticated by.
 const SCHEME: &str = "Bearer realm=\"graphql\"";

@@ -11,6 +11,8 @@ use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_TYPE,
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use graphql_service::{Caller, ErrorCode, Forwarded, Freshness, Service, SlotError, Slots};
+use schema_registry::SchemaStoreError;
+use service_auth::rights::Manager;
 
 use super::code;
 use super::error::HttpError;
@@ -22,8 +24,6 @@ use crate::gateway::{self, Composite, Explaining, GatewayApp};
 use crate::health_record::{Advice, HealthRecord};
 use crate::loading::LoadState;
 use crate::resources::Resources;
-use crate::schema_rights::Manager;
-use crate::schema_store::SchemaStoreError;
 use crate::sdl::PrintedSdl;
 
 /// What a gateway does with the headers of requests and answers.

@@ -12,8 +12,8 @@ use axum::routing::MethodRouter;
 use bytes::Bytes;
 use futures::future::join_all;
 use graphql_service::{
-    Answer, GraphqlError, Limits, MemoryAccount, Replies, Reply, Request, RequestContext,
-    RequestError, RequestObserver, Response, Service, Weight, code as shared,
+    Answer, CallContext, GraphqlError, Limits, MemoryAccount, Replies, Reply, Request,
+    RequestContext, RequestError, RequestObserver, Response, Service, Size, code as shared,
 };
 use serde::Deserialize;
 
@@ -37,9 +37,6 @@ use crate::resources::Resources;
 
 /// Time beyond the deadline after which an answer is given without the service.
 const GRACE: Duration = Duration::from_secs(1);
-
-/// Length up to which a body is parsed on an async worker.
-const SHORT_BODY: usize = 32 << 10;
 
 /// How long a parsed request waits for memory.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -252,11 +249,8 @@ impl GraphqlEndpoint {
                 Err(_) => Parsed::NoRoom(footprint),
             })
         };
-        if body.len() <= SHORT_BODY {
-            return parse();
-        }
-        let slots = &self.resources.slots;
-        let parsed = Box::pin(slots.run(Weight::Medium, None, move |_| parse())).await;
+        let (slots, size) = (&self.resources.slots, Size::Text(body.len()));
+        let parsed = slots.run_sized(size, None, parse).await;
         parsed.map_err(HttpError::of_slot)?
     }
 }
@@ -333,10 +327,10 @@ async fn run(
     let memory = Arc::clone(&context.memory);
     let held = memory.held();
     // The client went away when this future is dropped; whatever still works for it then stops.
-    let cancel = context.cancellation.clone().drop_guard();
+    let cancel = context.call.cancellation.clone().drop_guard();
     let (response, response_type) = match (requests, form.manner) {
         (Requests::One(request), Manner::Several(streams, once)) => {
-            let (caller, id) = (context.caller.clone(), context.request_id.clone());
+            let (caller, id) = (context.caller.clone(), context.call.request_id.clone());
             match (Box::pin(endpoint.stream(*request, context)).await?, once) {
                 (Replies::One(reply), Some(response_type)) => {
                     (reply.into_response(), response_type)
@@ -469,10 +463,11 @@ impl GraphqlEndpoint {
         headers: &HeaderMap,
     ) -> Result<RequestContext, HttpError> {
         let memory = Arc::new(self.resources.memory.account());
-        let context = RequestContext::counted_by(memory)
+        let call = CallContext::new()
             .with_timeout(self.bounds.timeout)
             .with_request_id(id.0)
             .with_accept_language(languages(headers));
+        let context = RequestContext::counted_by(memory, call);
         let context = match sender {
             Some(caller) => context.with_caller(caller),
             None => context,

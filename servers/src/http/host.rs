@@ -6,7 +6,9 @@ use std::time::Instant;
 use async_trait::async_trait;
 use graphql_service::{Caller, ErrorCode, Service, SlotError, Slots, code as shared};
 use object_engine::code as engine;
+use schema_registry::SchemaStoreError;
 use search_index::code as search;
+use service_auth::rights::Manager;
 
 use crate::app::{App, Bound};
 use crate::config::Settings;
@@ -15,8 +17,6 @@ use crate::health;
 use crate::health_record::{Advice, CHECKS, Check, HealthRecord, SEARCH_CHECKS};
 use crate::loading::LoadState;
 use crate::resources::Resources;
-use crate::schema_rights::Manager;
-use crate::schema_store::SchemaStoreError;
 use crate::sdl::PrintedSdl;
 use crate::search::{self as searching, SearchApp};
 

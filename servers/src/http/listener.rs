@@ -4,10 +4,8 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-use std::num::NonZero;
 use std::pin::pin;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -21,12 +19,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use super::busy_poll::BusyPoll;
 use super::connection::Connection;
 use super::login::PeerAddress;
-use super::poll_again::PollAgain;
 use super::rejection::Rejections;
-use super::threads::Threads;
 use crate::config::Settings;
 
 /// Maximum size of the headers of a request, and of what is read of a body at once.
@@ -45,9 +40,6 @@ pub enum ServeError {
         #[source]
         source: io::Error,
     },
-    /// The operating system refuses the threads that run connections.
-    #[error("failed to start threads for connections")]
-    Threads(#[source] io::Error),
 }
 
 fn hint(error: &io::Error) -> &'static str {
@@ -98,9 +90,6 @@ pub(crate) struct Listener {
     listener: TcpListener,
     address: SocketAddr,
     bounds: ConnectionBounds,
-    busy_poll: BusyPoll,
-    /// What runs connections; `None` for the runtime of the service.
-    threads: Option<Threads>,
 }
 
 impl Listener {
@@ -122,31 +111,7 @@ impl Listener {
                 send: settings.send_timeout,
                 shutdown: settings.shutdown_timeout,
             },
-            busy_poll: BusyPoll::of(settings),
-            threads: None,
         })
-    }
-
-    /// Has threads run connections that do nothing else: for a service that answers most requests where it reads them.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the operating system refuses the threads.
-    pub(super) async fn with_threads(self) -> Result<Self, ServeError> {
-        let count = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        let threads = Threads::start(count).await.map_err(ServeError::Threads)?;
-        Ok(Listener {
-            threads: Some(threads),
-            ..self
-        })
-    }
-
-    /// Has threads sleep as soon as there is nothing to do: for a service whose requests wait for others.
-    pub(super) fn without_busy_poll(self) -> Self {
-        Listener {
-            busy_poll: BusyPoll::NEVER,
-            ..self
-        }
     }
 
     /// Returns the address, with the actual port.
@@ -165,11 +130,7 @@ impl Listener {
         A: Future<Output = Response> + Send + 'static,
     {
         let Listener {
-            listener,
-            bounds,
-            busy_poll,
-            threads,
-            ..
+            listener, bounds, ..
         } = self;
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new())
@@ -192,14 +153,8 @@ impl Listener {
             let held = permit.ok().map(|permit| Held(Arc::new(permit)));
             let connected = Connected { peer, held };
             let (http, answer, ending) = (http.clone(), answer.clone(), ending.clone());
-            let connection = move |stream| {
-                let stream = Connection::new(stream, bounds.send);
-                serve_connection(http, stream, answer, connected, ending)
-            };
-            match &threads {
-                Some(threads) => threads.spawn(stream, connection, busy_poll),
-                None => drop(tokio::spawn(PollAgain::new(connection(stream), busy_poll))),
-            }
+            let stream = Connection::new(stream, bounds.send);
+            tokio::spawn(serve_connection(http, stream, answer, connected, ending));
         }
         drop(listener);
         drain();
@@ -209,8 +164,6 @@ impl Listener {
         let ended = connections.acquire_many(most);
         if tokio::time::timeout(bounds.shutdown, ended).await.is_err() {
             tracing::warn!("requests were still open at the end of the shutdown timeout");
-        } else if let Some(threads) = threads {
-            threads.end().await;
         }
     }
 }

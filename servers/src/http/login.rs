@@ -11,16 +11,16 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use graph_store::remote::http::Secret;
 use graphql_service::{ErrorCode, code as shared};
+use outbound::Secret;
 use serde_json::{Map, Value, json};
+use service_auth::identity::{Credentials, LoggedIn, LoginError, Provider};
 use uuid::Uuid;
 
 use super::body::{self, BodyLimits};
 use super::code;
 use super::error::HttpError;
 use crate::config::Settings;
-use crate::identity::{Credentials, LoggedIn, LoginError, Provider};
 use crate::resources::Resources;
 
 /// Maximum size of the body of a log-in.
@@ -154,7 +154,8 @@ impl From<LoginError> for Refusal {
                 }
                 error => Refusal::Http(error),
             },
-            LoginError::Signing => Refusal::Http(HttpError::internal()),
+            // A token that cannot be signed, and whatever else is no fault of the user.
+            _ => Refusal::Http(HttpError::internal()),
         }
     }
 }

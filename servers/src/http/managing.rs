@@ -6,6 +6,7 @@ use axum::extract::{MatchedPath, RawPathParams, Request, State};
 use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use service_auth::rights::{Manager, Part, RIGHTS};
 use soml_core::access::Operation;
 
 use super::authentication::Sender;
@@ -13,7 +14,6 @@ use super::code;
 use super::error::HttpError;
 use super::host::Host;
 use super::soml::store_error;
-use crate::schema_rights::{Manager, Part, RIGHTS};
 
 /// Refuses requests of those who may not, and lets handlers know what the sender may: as [`Manager`]
 /// in the extensions of the request.

@@ -2,11 +2,11 @@
 
 use axum::http::header::{HeaderName, IF_MATCH, IF_NONE_MATCH};
 use axum::http::{HeaderMap, HeaderValue};
+use schema_registry::{Expected, Revisions};
 
 use super::code;
 use super::compression::plain_tag;
 use super::error::HttpError;
-use crate::schema_store::{Expected, Revisions};
 
 /// What a conditional header lists.
 enum Tags {

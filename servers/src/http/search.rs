@@ -9,9 +9,11 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use graphql_service::GraphqlError;
+use schema_registry::SchemaStoreError;
 use search_index::engine::EngineError;
 use search_index::indexer::{IndexerError, MalformedValues};
 use serde_json::json;
+use service_auth::rights::{Manager, Part};
 use soml_core::access::Operation;
 
 use super::authentication::Sender;
@@ -20,8 +22,6 @@ use super::error::HttpError;
 use super::managing::{audit, forbidden};
 use super::preconditions::expected;
 use super::soml::{answer, refused, rendered, report, store_error, stored_report, yaml};
-use crate::schema_rights::{Manager, Part};
-use crate::schema_store::SchemaStoreError;
 use crate::search::{SearchApp, SearchChangeError};
 
 /// `POST /soml/validate`: checks a schema and stores nothing.

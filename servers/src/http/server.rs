@@ -175,10 +175,6 @@ impl Server {
     pub async fn listen(app: Arc<App>) -> Result<Self, ServeError> {
         let address = SocketAddr::new(app.settings.host, app.settings.port);
         let listener = Listener::bind(address, &app.settings).await?;
-        let listener = match app.store.local() {
-            Some(_) => listener.with_threads().await?,
-            None => listener,
-        };
         Ok(Server { app, listener })
     }
 
@@ -263,9 +259,7 @@ impl GatewayServer {
     /// Fails when the address cannot be listened on.
     pub async fn listen(app: Arc<GatewayApp>) -> Result<Self, ServeError> {
         let address = SocketAddr::new(app.settings.host, app.settings.port);
-        let listener = Listener::bind(address, &app.settings)
-            .await?
-            .without_busy_poll();
+        let listener = Listener::bind(address, &app.settings).await?;
         Ok(GatewayServer { app, listener })
     }
 

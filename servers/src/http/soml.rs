@@ -7,10 +7,13 @@ use axum::http::header::{ACCEPT, CONTENT_TYPE, ETAG, LOCATION, VARY};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use graphql_service::Weight;
+use graphql_service::{Size, Weight};
+use schema_registry::{SchemaStoreError, StoredSchema};
 use serde_json::{Map, Value, json};
-use soml_core::Severity;
+use service_auth::rights::{Manager, Part};
 use soml_core::access::Operation;
+use soml_core::span::LineIndex;
+use soml_core::{Finding, Severity};
 
 use super::authentication::Sender;
 use super::body::{self, BodyLimits};
@@ -22,9 +25,7 @@ use super::negotiate::prefers;
 use super::preconditions::{expected, has_current};
 use crate::app::{App, SchemaChangeError};
 use crate::render;
-use crate::schema::{Checked, Note, check_id, schema_iri};
-use crate::schema_rights::{Manager, Part};
-use crate::schema_store::{SchemaStoreError, StoredSchema};
+use crate::schema::{Checked, check_id, schema_iri};
 
 pub(super) const YAML_TYPES: &[&str] = &[
     "text/yaml",
@@ -32,9 +33,6 @@ pub(super) const YAML_TYPES: &[&str] = &[
     "application/x-yaml",
     "text/x-yaml",
 ];
-
-/// Length up to which a document is reported on by an async worker.
-const SHORT_TEXT: usize = 32 << 10;
 
 const LD_JSON: HeaderValue = HeaderValue::from_static("application/ld+json");
 
@@ -92,7 +90,7 @@ pub(crate) async fn validate(
     let text: Arc<str> = yaml(app.as_ref(), request).await?.into();
     let checked_text = Arc::clone(&text);
     let render = move |checked: Checked| {
-        let checked = with_id_checked(checked);
+        let checked = with_id_checked(checked, &checked_text);
         let id = checked.schema.as_ref().map(|schema| schema.id.as_str());
         answer(StatusCode::OK, report(id, &checked_text, &checked), None)
     };
@@ -100,19 +98,17 @@ pub(crate) async fn validate(
 }
 
 /// Reports an identifier that cannot name a stored schema, as `POST /soml` would.
-fn with_id_checked(mut checked: Checked) -> Checked {
+fn with_id_checked(mut checked: Checked, text: &str) -> Checked {
     let invalid = checked.schema.as_ref().and_then(|s| check_id(&s.id).err());
     if let Some(error) = invalid {
         checked.schema = None;
         checked.valid = false;
-        checked.notes.push(Note {
-            code: code::SCHEMA_ID_INVALID.as_str(),
-            severity: Severity::Error,
-            place: None,
-            message: error.to_string(),
-            help: Some(error.help),
-            related: Vec::new(),
-        });
+        let code = code::SCHEMA_ID_INVALID.as_str();
+        let finding = Finding::new(code, Severity::Error, None, error.to_string());
+        let lines = LineIndex::new(text);
+        checked
+            .notes
+            .push(finding.with_help(error.help).locate(&lines));
     }
     checked
 }
@@ -250,7 +246,7 @@ pub(super) async fn rendered<H: Host>(
     bytes: usize,
     render: impl FnOnce() -> Response + Send + 'static,
 ) -> Response {
-    if bytes <= SHORT_TEXT {
+    if Size::Text(bytes).is_short() {
         return render();
     }
     let slots = &app.resources().slots;
@@ -308,12 +304,7 @@ pub(super) fn store_error(error: SchemaStoreError) -> HttpError {
         SchemaStoreError::RevisionMismatch => code::PRECONDITION_FAILED,
         SchemaStoreError::ReadOnly => code::SCHEMAS_ELSEWHERE,
         SchemaStoreError::DiskFull => code::DISK_FULL,
-        SchemaStoreError::Failed(_)
-        | SchemaStoreError::Access { .. }
-        | SchemaStoreError::Missing { .. }
-        | SchemaStoreError::Version { .. }
-        | SchemaStoreError::InUse { .. }
-        | SchemaStoreError::Damaged { .. } => {
+        _ => {
             tracing::error!(
                 error = &error as &dyn std::error::Error,
                 "the schema store failed"

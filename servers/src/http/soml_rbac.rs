@@ -6,7 +6,9 @@ use axum::extract::{Request, State};
 use axum::http::header::{ACCEPT, CONTENT_TYPE, ETAG, VARY};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use schema_registry::StoredSchema;
 use serde_json::json;
+use service_auth::rights::SchemaRights;
 
 use super::authentication::Sender;
 use super::body::{self, BodyLimits};
@@ -17,8 +19,6 @@ use super::negotiate::prefers;
 use super::preconditions::{expected, has_current};
 use super::soml::{YAML_TYPES, etag, store_error};
 use crate::app::App;
-use crate::schema_rights::SchemaRights;
-use crate::schema_store::StoredSchema;
 
 /// Bytes of a document of rights.
 const GREATEST: usize = 256 << 10;

@@ -7,6 +7,9 @@ use std::time::Instant;
 use arc_swap::ArcSwapOption;
 use graph_store::GraphStore;
 use graphql_service::{Caller, SlotError, Weight};
+use schema_registry::{SchemaStore, SchemaStoreError};
+use service_auth::Verifier;
+use service_auth::rights::Manager;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
@@ -18,13 +21,10 @@ use super::look::Look;
 use super::shared_look::SharedLook;
 use super::state::Found;
 use crate::app::manager;
-use crate::auth::Verifier;
 use crate::config::Settings;
 use crate::health_record::HealthCache;
 use crate::loading::LoadProgress;
 use crate::resources::Resources;
-use crate::schema_rights::Manager;
-use crate::schema_store::{SchemaStore, SchemaStoreError};
 
 /// The state behind all requests of a search service.
 pub struct SearchApp {

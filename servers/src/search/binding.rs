@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use graph_store::{CallContext, GraphStore};
+use schema_registry::{Binding, Expected, SchemaStoreError, StoredSchema};
 use search_index::apollo_compiler::ExecutableDocument;
 use search_index::engine::{EngineError, PhysicalName};
 use search_index::indexer::Indexer;
@@ -20,7 +21,6 @@ use super::job::{Accepted, Job, JobState, Run};
 use super::options::{indexer_options, mapping_options, service_options};
 use crate::example_queries::Example;
 use crate::schema::Checked;
-use crate::schema_store::{Binding, Expected, SchemaStoreError, StoredSchema};
 
 /// Time for the engine to say what it has.
 const ENGINE_TIME: Duration = Duration::from_secs(10);

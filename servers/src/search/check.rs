@@ -7,7 +7,7 @@ use search_index::sdl::SearchApi;
 use soml_core::span::LineIndex;
 use soml_core::{Code, Valid};
 
-use crate::schema::{Checked, Note, finding_note, path_name};
+use crate::schema::{Checked, path_name};
 
 /// A document that the search service has checked.
 pub(crate) struct SearchChecked {
@@ -29,7 +29,7 @@ pub(super) struct Searchable {
 /// Checks a document, and generates the search API: as a subgraph for a federation gateway if asked to.
 pub(crate) fn check(text: &str, options: &MappingOptions, federation: bool) -> SearchChecked {
     let loaded = soml_core::load(text);
-    let mut notes: Vec<_> = loaded.diagnostics.into_iter().map(Note::from).collect();
+    let mut notes = loaded.diagnostics;
     let declares_id = notes
         .iter()
         .all(|note| note.code != Code::MissingId.as_str());
@@ -42,7 +42,7 @@ pub(crate) fn check(text: &str, options: &MappingOptions, federation: bool) -> S
             Err(error) => (error.findings, None),
         };
         let lines = LineIndex::new(text);
-        notes.extend(findings.into_iter().map(|f| finding_note(f, &lines)));
+        notes.extend(findings.into_iter().map(|finding| finding.locate(&lines)));
         notes.sort_by_key(|note| note.place.map(|place| place.span.start));
         searchable
     });

@@ -1,12 +1,12 @@
 //! Why what is bound could not be changed.
 
 use graphql_service::{ErrorCode, SlotError, code};
+use schema_registry::SchemaStoreError;
 use search_index::engine::EngineError;
 use search_index::indexer::{IndexerError, MalformedValues, Setback};
 
 use super::roles::Shown;
 use crate::schema::Checked;
-use crate::schema_store::SchemaStoreError;
 
 /// Why a schema could not be bound to the search service, or unbound.
 #[derive(Debug, thiserror::Error)]

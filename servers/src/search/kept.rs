@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use graph_store::private_files;
+use graph_store::private_files::{self, is_refused};
+use schema_registry::{
+    Binding, Expected, FolderSchemaStore, SchemaEntry, SchemaStore, SchemaStoreError, StoredSchema,
+    put,
+};
 use serde::Deserialize;
 
 use crate::config::Settings;
-use crate::schema_store::{
-    Binding, Expected, FolderSchemaStore, SchemaEntry, SchemaStore, SchemaStoreError, StoredSchema,
-    is_refused, put,
-};
 
 /// Where a search service keeps what it needs over a restart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -327,7 +327,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::schema_store::InMemorySchemaStore;
+    use schema_registry::InMemorySchemaStore;
 
     async fn opened(folder: &Path, kept_elsewhere: bool) -> Arc<dyn SchemaStore> {
         let schemas = Arc::new(InMemorySchemaStore::default());

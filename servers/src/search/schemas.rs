@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use graph_store::remote::http::{Secret, outgoing};
+use bytes::Bytes;
+use outbound::{Body, BodyError, Secret};
 use reqwest::header::{ACCEPT, AUTHORIZATION, ETAG, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
+use schema_registry::{Expected, SchemaEntry, SchemaStore, SchemaStoreError, StoredSchema};
 use serde_json::Value;
+use service_auth::ClientError;
 
-use crate::auth::ClientError;
 use crate::config::{ServiceAddress, Settings};
-use crate::schema_store::{Expected, SchemaEntry, SchemaStore, SchemaStoreError, StoredSchema};
 
 /// Maximum time of a request as a whole.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -52,7 +53,7 @@ impl ObjectServiceSchemas {
     /// Fails when TLS cannot be set up.
     pub fn new(address: ServiceAddress, settings: &Settings) -> Result<Self, ClientError> {
         let url = Url::parse(&address.of("/")).expect("it was read before");
-        let client = outgoing::client(outgoing::tls([&url])?).timeout(TIMEOUT);
+        let client = outbound::client(outbound::tls::config_for([&url])?).timeout(TIMEOUT);
         Ok(ObjectServiceSchemas {
             client: client.build()?,
             address,
@@ -70,15 +71,12 @@ impl ObjectServiceSchemas {
         }
     }
 
-    async fn body(&self, mut response: Response) -> Result<Vec<u8>, ReadError> {
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await? {
-            if body.len() + chunk.len() > self.max_bytes {
-                return Err(ReadError::TooLarge(self.max_bytes));
-            }
-            body.extend_from_slice(&chunk);
-        }
-        Ok(body)
+    async fn body(&self, response: Response) -> Result<Bytes, ReadError> {
+        let body = Body::of(response).limited(self.max_bytes as u64);
+        body.all().await.map_err(|error| match error {
+            BodyError::Broken(error) => ReadError::Request(error),
+            _ => ReadError::TooLarge(self.max_bytes),
+        })
     }
 
     async fn read(&self, path: &str) -> Result<Option<StoredSchema>, ReadError> {
@@ -95,7 +93,8 @@ impl ObjectServiceSchemas {
         let revision =
             revision.map(|tag| tag.trim_start_matches("W/").trim_matches('"').to_owned());
         let revision = revision.ok_or(ReadError::Form)?;
-        let text = String::from_utf8(self.body(response).await?).map_err(|_| ReadError::Form)?;
+        let text =
+            String::from_utf8(self.body(response).await?.into()).map_err(|_| ReadError::Form)?;
         Ok(Some(StoredSchema {
             id: path.rsplit('/').next().unwrap_or_default().to_owned(),
             text: text.into(),

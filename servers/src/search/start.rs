@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use schema_registry::{Binding, Expected, SchemaStoreError, put};
 use soml_core::Severity;
 
 use super::app::SearchApp;
@@ -11,7 +12,6 @@ use super::error::SearchChangeError;
 use super::job::sleep;
 use crate::causes::with_causes;
 use crate::schema::{SchemaIdError, check_id, path_name};
-use crate::schema_store::{Binding, Expected, SchemaStoreError, put};
 
 /// What to bind at the start.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -44,7 +44,10 @@ impl Echo {
     }
 
     fn answer(&self, request: &Request, context: &RequestContext) -> Result<Reply, Reply> {
-        self.asked.lock().unwrap().push(context.request_id.clone());
+        self.asked
+            .lock()
+            .unwrap()
+            .push(context.call.request_id.clone());
         let document = self.documents.get::<Vec<_>>(&request.query, |_| Ok(()));
         let document = document.map_err(Reply::Refused)?;
         let prepared = self

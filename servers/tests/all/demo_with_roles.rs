@@ -9,15 +9,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use graph_store::oxigraph::OxigraphStore;
-use graph_store::remote::http::Secret;
+use outbound::Secret;
 use oxigraph::store::Store;
+use schema_registry::{Expected, InMemorySchemaStore};
 use serde_json::{Value, json};
 use servers::app::{App, SchemaChangeError};
-use servers::config::{ProviderSettings, Settings};
+use servers::config::Settings;
 use servers::demo::{self, STAR_WARS};
-use servers::identity::Provider;
-use servers::provisioning::Password;
-use servers::schema_store::{Expected, InMemorySchemaStore};
+use service_auth::identity::{Provider, ProviderOptions};
+use service_auth::provisioning::Password;
 use soml_core::Schema;
 use soml_core::access::{Access, Operation, Part, Rights};
 use tempfile::TempDir;
@@ -124,7 +124,7 @@ fn each_start_has_passwords_of_its_own() {
         .collect();
     assert_eq!(passwords.len(), 12);
     assert!(passwords.iter().all(|password| password.len() == 20));
-    let provider = Provider::new(&ProviderSettings::default(), &starts[0]).unwrap();
+    let provider = Provider::new(&ProviderOptions::default(), &starts[0]).unwrap();
     assert_eq!(provider.verification().super_roles, ["Admin"]);
 }
 

@@ -8,12 +8,12 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::post;
-use graph_store::remote::http::Secret;
+use outbound::Secret;
 use serde_json::{Value, json};
 use servers::config::{ProviderSettings, Settings};
-use servers::identity::Provider;
-use servers::idp::{IdpClient, IdpError, IdpOptions};
-use servers::provisioning::Provisioning;
+use service_auth::identity::Provider;
+use service_auth::idp::{IdpClient, IdpError, IdpOptions};
+use service_auth::provisioning::Provisioning;
 use tokio::net::TcpListener;
 
 use crate::service::Service;
@@ -36,7 +36,7 @@ fn provider(token_time: Duration) -> Service {
         ..ProviderSettings::default()
     };
     let users = Provisioning::parse("users.yaml", USERS, &|_| None).unwrap();
-    let provider = Provider::new(&settings, &users).unwrap();
+    let provider = Provider::new(&settings.options(), &users).unwrap();
     Service::with_provider(Settings::default(), Arc::new(provider))
 }
 

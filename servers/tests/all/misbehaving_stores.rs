@@ -1,5 +1,6 @@
 //! What clients and operators see when the store hangs, fails or panics.
 
+use call_context::CallError;
 use std::io::Write;
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -59,7 +60,7 @@ impl GraphStore for Store {
             Manner::Hangs => {
                 context.cancellation.cancelled().await;
                 self.cancelled.store(true, Ordering::SeqCst);
-                Err(StoreError::Cancelled)
+                Err(StoreError::Call(CallError::Cancelled))
             }
             Manner::IgnoresCancellation => std::future::pending().await,
             Manner::Fails => Store::fail(),

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use servers::provisioning::{Password, Provisioning, ProvisioningError};
+use service_auth::provisioning::{Password, Provisioning, ProvisioningError};
 use tempfile::TempDir;
 
 const HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$\

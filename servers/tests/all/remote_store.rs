@@ -93,7 +93,7 @@ fn secrets_come_from_files_too_and_are_never_shown() {
     .unwrap();
     assert_eq!(warnings, Vec::<String>::new());
     let secret = settings.sparql.credentials.clone().unwrap();
-    assert_eq!(secret, graph_store::remote::http::Secret::new("hidden"));
+    assert_eq!(secret, outbound::Secret::new("hidden"));
     assert!(!format!("{settings:?}").contains("hidden"));
     let property = servers::config::Property::find("sparql.endpoint.credentials").unwrap();
     assert_eq!(property.shown(&settings), "***");

@@ -7,17 +7,17 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use graph_store::GraphStore;
+use schema_registry::{Expected, InMemorySchemaStore};
 use serde_json::Value;
 use servers::app::App;
-use servers::auth::Verifier;
 use servers::config::Settings;
 use servers::demo::STAR_WARS;
 use servers::http::{SearchServer, Server};
-use servers::identity::Provider;
 use servers::load::{Finding, LoadObserver, LoadOptions, load_embedded};
-use servers::schema_store::{Expected, InMemorySchemaStore};
 use servers::search::{SearchApp, SearchParts};
 use servers::store::EmbeddedStore;
+use service_auth::Verifier;
+use service_auth::identity::Provider;
 use tokio::sync::oneshot;
 
 use crate::processes::PATIENCE;

@@ -15,7 +15,7 @@ mod types;
 use std::collections::HashSet;
 
 use crate::codes::Code;
-use crate::diagnostic::{Finding, Findings, shorten};
+use crate::diagnostic::{Findings, Found, shorten};
 use crate::raw::{RawSchema, Text};
 use crate::resolve::{Resolved, Scope, Slot};
 use crate::schema::{LiteralRange, ObjectId, Property, PropertyId, Range, Schema};
@@ -53,7 +53,7 @@ struct Cx<'c, 'd> {
 }
 
 impl<'c, 'd> Cx<'c, 'd> {
-    fn add(&mut self, code: Code, span: Span, message: impl Into<String>) -> &mut Finding {
+    fn add(&mut self, code: Code, span: Span, message: impl Into<String>) -> &mut Found {
         self.findings.add(code, span, message)
     }
 

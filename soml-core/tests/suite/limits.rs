@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use soml_core::{Code, LoadOptions, Loaded, load, load_with};
 
-fn codes(loaded: &Loaded) -> Vec<Code> {
+fn codes(loaded: &Loaded) -> Vec<&'static str> {
     let mut codes: Vec<_> = loaded.diagnostics.iter().map(|d| d.code).collect();
     codes.dedup();
     codes
@@ -48,7 +48,11 @@ fn bytes_nodes_depth_objects_properties_and_inheritance_are_bounded() {
         },
     ] {
         let loaded = load_with(&chain, &options);
-        assert_eq!(codes(&loaded), [Code::LimitExceeded], "{options:?}");
+        assert_eq!(
+            codes(&loaded),
+            [Code::LimitExceeded.as_str()],
+            "{options:?}"
+        );
         assert!(loaded.schema.is_none());
     }
     assert!(load(&chain).schema.is_some());
@@ -59,7 +63,7 @@ fn aliases_and_merge_keys_are_read() {
     let text = "id: /soml/x\nproperties: &shared\n  title: {min: 1}\nobjects:\n  Film: &film\n    props: *shared\n  \
                 Trailer:\n    <<: *film\n    label: A short film\n";
     let loaded = load(text);
-    assert_eq!(codes(&loaded), []);
+    assert!(codes(&loaded).is_empty());
     let schema = loaded.schema.expect("no errors");
     assert_eq!(schema[schema.objects[1].props[0]].min, 1);
     assert_eq!(schema.objects[1].label.as_deref(), Some("A short film"));
@@ -73,7 +77,7 @@ fn a_tower_of_aliases_is_refused_and_not_expanded() {
             let value = tower.replace("*a", &format!("*a{}", i - 1));
             text.push_str(&format!("k{i}: &a{i} {value}\n"));
         }
-        assert_eq!(codes(&load(&text)), [Code::LimitExceeded]);
+        assert_eq!(codes(&load(&text)), [Code::LimitExceeded.as_str()]);
     }
 }
 
@@ -84,7 +88,7 @@ fn a_chain_of_aliases_counts_as_depth() {
         text.push_str(&format!("k{i}: &a{i} [*a{}]\n", i - 1));
     }
     text.push_str("rbac: {roles: {R: {filters: *a4999}}}\n");
-    assert_eq!(codes(&load(&text)), [Code::LimitExceeded]);
+    assert_eq!(codes(&load(&text)), [Code::LimitExceeded.as_str()]);
 }
 
 #[test]
@@ -125,7 +129,7 @@ fn inherited_text_is_not_multiplied_without_bound() {
     ] {
         let found = codes(&load(&text));
         assert!(
-            found.contains(&Code::LimitExceeded) || found.contains(&Code::BadIri),
+            found.contains(&Code::LimitExceeded.as_str()) || found.contains(&Code::BadIri.as_str()),
             "{}",
             &text[..60]
         );

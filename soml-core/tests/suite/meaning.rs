@@ -313,7 +313,12 @@ fn three_mistakes_are_three_findings() {
     let found: Vec<_> = load(text)
         .diagnostics
         .into_iter()
-        .map(|d| (d.position.line, d.help.unwrap_or_default()))
+        .map(|d| {
+            (
+                d.place.expect("a place").start.line,
+                d.help.unwrap_or_default(),
+            )
+        })
         .collect();
     let expected = [(4, "`Work`"), (6, "`integer`"), (7, "`label`")];
     assert_eq!(found.len(), 3);

@@ -86,11 +86,12 @@ fn faults(draft: &Draft) -> Vec<Fault> {
 
 impl Fault {
     fn of_document(found: &Diagnostic) -> Self {
-        let labels = found.labels.iter().map(|label| label.span);
+        let places = found.labels.iter().map(|label| label.place);
+        let places = found.place.into_iter().chain(places);
         Fault {
-            spans: std::iter::once(found.span).chain(labels).collect(),
+            spans: places.map(|place| place.span).collect(),
             message: format!("error[{}]: {}", found.code, found.message),
-            is_limit: found.code == Code::LimitExceeded,
+            is_limit: found.code == Code::LimitExceeded.as_str(),
         }
     }
 
@@ -98,10 +99,10 @@ impl Fault {
         let problems = error.problems.iter();
         problems
             .map(|problem| {
-                let related = problem.related.iter().map(|(span, _)| *span);
+                let related = problem.labels.iter().map(|(span, _)| *span);
                 Fault {
                     spans: problem.span.into_iter().chain(related).collect(),
-                    message: format!("error[{}]: {}", problem.kind.code(), problem.message),
+                    message: format!("error[{}]: {}", problem.code, problem.message),
                     is_limit: false,
                 }
             })

@@ -1,6 +1,7 @@
 //! A schema inferred from a SPARQL endpoint is the one inferred from the same data in an embedded
 //! store.
 
+use graph_store::call_context::CallError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -162,7 +163,7 @@ async fn an_endpoint_that_nobody_waits_for_is_left_alone() {
     let inferred = infer_remote(&remote, &InferOptions::default(), &context).await;
     assert!(matches!(
         inferred,
-        Err(InferError::Store(StoreError::Cancelled))
+        Err(InferError::Store(StoreError::Call(CallError::Cancelled)))
     ));
     assert_eq!(queries.load(Ordering::Relaxed), 0);
 }

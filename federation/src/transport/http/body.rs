@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use flate2::write::MultiGzDecoder;
+use outbound::BodyError;
 use reqwest::Response;
 use reqwest::header::{CONTENT_ENCODING, HeaderMap};
 
 use super::super::{Allowance, Phase, TransportError};
-use super::{failed, within};
+use super::failed;
 
 /// Compressed bytes that are expanded at once: a thousandfold of them is expanded in about a millisecond.
 const PIECE: usize = 1 << 10;
@@ -19,21 +20,27 @@ const RESERVED: u64 = 1 << 20;
 
 /// Reads a body.
 pub(super) async fn read(
-    mut response: Response,
+    response: Response,
     allowance: &Allowance,
     idle: Option<Duration>,
 ) -> Result<Bytes, TransportError> {
     let is_compressed = is_gzip(response.headers())?;
-    let length = response.content_length();
-    if length.is_some_and(|length| length > allowance.limit() as u64) {
-        let limit = allowance.limit();
-        return Err(TransportError::TooLarge { limit });
-    }
-    let room = length.unwrap_or_default().min(RESERVED);
-    let mut sink = Sink::new(is_compressed, allowance, room);
+    let length = response.content_length().unwrap_or_default();
+    let mut body = outbound::Body::of(response)
+        .limited(allowance.limit() as u64)
+        .within(idle);
+    let not_read = |error| match error {
+        BodyError::TooLong { .. } => TransportError::TooLarge {
+            limit: allowance.limit(),
+        },
+        BodyError::Silent { .. } => TransportError::TimedOut(Phase::Silence),
+        BodyError::Broken(error) => failed(error, TransportError::Broken),
+        error => TransportError::Broken(Box::new(error)),
+    };
+    body.check_length().map_err(not_read)?;
+    let mut sink = Sink::new(is_compressed, allowance, length.min(RESERVED));
     loop {
-        let chunk = within(idle, Phase::Silence, response.chunk()).await?;
-        let Some(chunk) = chunk.map_err(|error| failed(error, TransportError::Broken))? else {
+        let Some(chunk) = body.next().await.map_err(not_read)? else {
             return sink.finish();
         };
         for piece in chunk.chunks(if is_compressed { PIECE } else { chunk.len() }) {

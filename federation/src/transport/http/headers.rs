@@ -60,8 +60,8 @@ pub(super) fn outgoing(context: &RequestContext) -> Result<HeaderMap, TransportE
         let value = sensitive(value).map_err(|_| refused())?;
         headers.append(header, value);
     }
-    if !context.request_id.is_empty() {
-        let id = sensitive(&context.request_id);
+    if !context.call.request_id.is_empty() {
+        let id = sensitive(&context.call.request_id);
         let id = id.map_err(|_| TransportError::Forwarded {
             name: REQUEST_ID.to_string(),
         })?;
@@ -83,13 +83,13 @@ fn sensitive(value: &str) -> Result<HeaderValue, InvalidHeaderValue> {
 
 #[cfg(test)]
 mod tests {
-    use graphql_service::Forwarded;
+    use graphql_service::{CallContext, Forwarded};
 
     use super::*;
 
     fn sent(entries: &[(&str, &str)]) -> Result<HeaderMap, TransportError> {
         let forwarded = Forwarded::new(entries.iter().copied());
-        let context = RequestContext::new().with_request_id("id-7");
+        let context = RequestContext::from(CallContext::new().with_request_id("id-7"));
         outgoing(&context.with_forwarded(forwarded))
     }
 

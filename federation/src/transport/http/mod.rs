@@ -19,7 +19,6 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use bytes::Bytes;
 use graphql_service::RequestContext;
-use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response, Url};
 use rustls::ClientConfig;
 use tokio::sync::Semaphore;
@@ -174,6 +173,7 @@ impl SubgraphTransport for HttpTransport {
             exchange,
         );
         let left = context
+            .call
             .deadline
             .map(|deadline| deadline.saturating_duration_since(Instant::now()));
         match left {
@@ -203,12 +203,7 @@ impl SubgraphTransport for HttpTransport {
 
 /// Returns what all clients have in common.
 fn builder(tls: &ClientConfig, options: &HttpOptions) -> ClientBuilder {
-    let builder = Client::builder()
-        .tls_backend_preconfigured(tls.clone())
-        // Requests, and the credentials in them, must not go to another address.
-        .redirect(Policy::none())
-        .retry(reqwest::retry::never())
-        .no_proxy()
+    let builder = outbound::client(tls.clone())
         .tcp_nodelay(true)
         .pool_idle_timeout(bound(options.pool_idle_timeout))
         .pool_max_idle_per_host(options.max_idle_connections);

@@ -1,16 +1,15 @@
-//! A response body as it arrives: limited in size and idle time, and complete or an error.
+//! The body of a response with the connection that it holds; its memory is counted, and a body of lines is complete.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use call_context::{CallContext, ResultMemory};
+use outbound::{BodyError, causes};
 use reqwest::Response;
-use reqwest::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use tokio::sync::SemaphorePermit;
 
 use super::error::HttpError;
-use super::outgoing::causes;
 
 /// Bytes of an error response that are kept for the log.
 const EXCERPT: usize = 500;
@@ -20,11 +19,8 @@ const GROWTH: usize = 2;
 
 /// The body of a response; holds its connection until it is dropped.
 pub(super) struct Body<'a> {
-    response: Response,
+    body: outbound::Body,
     address: String,
-    socket_timeout: Option<Duration>,
-    bytes: u64,
-    limit: u64,
     memory: Option<Arc<dyn ResultMemory>>,
     /// The last byte must be the end of a line.
     lines: bool,
@@ -40,11 +36,8 @@ impl<'a> Body<'a> {
         connection: SemaphorePermit<'a>,
     ) -> Self {
         Body {
-            response,
+            body: outbound::Body::of(response).within(socket_timeout),
             address,
-            socket_timeout,
-            bytes: 0,
-            limit: u64::MAX,
             memory: None,
             lines: false,
             last: b'\n',
@@ -57,15 +50,15 @@ impl<'a> Body<'a> {
     }
 
     pub(super) fn response(&self) -> &Response {
-        &self.response
+        self.body.response()
     }
 
     /// Refuses more than `limit` bytes.
     pub(super) fn limited(mut self, limit: u64) -> Result<Self, HttpError> {
-        self.limit = limit;
-        match self.response.content_length() {
-            Some(length) if length > limit => Err(self.too_large()),
-            _ => Ok(self),
+        self.body = self.body.limited(limit);
+        match self.body.check_length() {
+            Err(error) => Err(self.failed(error)),
+            Ok(()) => Ok(self),
         }
     }
 
@@ -83,40 +76,19 @@ impl<'a> Body<'a> {
 
     /// Returns whether a broken connection can be distinguished from a complete response.
     pub(super) fn end_is_marked(&self) -> bool {
-        let headers = self.response.headers();
-        let chunked = headers.get_all(TRANSFER_ENCODING).iter().any(|value| {
-            let text = value.to_str().unwrap_or_default().to_ascii_lowercase();
-            text.split(',').any(|coding| coding.trim() == "chunked")
-        });
-        chunked || headers.contains_key(CONTENT_LENGTH)
+        self.body.end_is_marked()
     }
 
     /// Returns the next bytes, or `None` at the proper end.
     pub(super) async fn next(&mut self) -> Result<Option<Bytes>, HttpError> {
-        // Bytes may arrive faster than they are parsed; other tasks must get their turn.
-        tokio::task::consume_budget().await;
-        let chunk = self.response.chunk();
-        let chunk = match self.socket_timeout {
-            None => chunk.await,
-            Some(timeout) => match tokio::time::timeout(timeout, chunk).await {
-                Ok(chunk) => chunk,
-                Err(_) => {
-                    let address = self.address.clone();
-                    return Err(HttpError::Silent { address, timeout });
-                }
-            },
-        };
-        let Some(chunk) = chunk.map_err(|error| self.broken(causes(error)))? else {
+        let chunk = self.body.next().await;
+        let Some(chunk) = chunk.map_err(|error| self.failed(error))? else {
             if self.lines && self.last != b'\n' {
                 return Err(self.broken("it ends within a line".to_owned()));
             }
             return Ok(None);
         };
-        self.bytes += chunk.len() as u64;
         self.last = chunk.last().copied().unwrap_or(self.last);
-        if self.bytes > self.limit {
-            return Err(self.too_large());
-        }
         let fits = |memory: &Arc<dyn ResultMemory>| memory.hold(GROWTH * chunk.len());
         if !self.memory.as_ref().is_none_or(fits) {
             return Err(HttpError::OutOfMemory);
@@ -141,15 +113,21 @@ impl<'a> Body<'a> {
     fn broken(&self, cause: String) -> HttpError {
         HttpError::Broken {
             address: self.address.clone(),
-            bytes: self.bytes,
+            bytes: self.body.bytes(),
             cause,
         }
     }
 
-    fn too_large(&self) -> HttpError {
-        HttpError::TooLarge {
-            address: self.address.clone(),
-            limit: self.limit,
+    fn failed(&self, error: BodyError) -> HttpError {
+        let address = self.address.clone();
+        match error {
+            BodyError::TooLong { limit } => HttpError::TooLarge { address, limit },
+            BodyError::Silent { silence } => HttpError::Silent {
+                address,
+                timeout: silence,
+            },
+            BodyError::Broken(error) => self.broken(causes(error)),
+            error => self.broken(error.to_string()),
         }
     }
 }

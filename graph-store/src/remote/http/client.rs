@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
+use outbound::Secret;
 use reqwest::header::HeaderValue;
 use reqwest::{Client, RequestBuilder};
 use rustls::ClientConfig;
 
 use super::error::OptionsError;
 use super::options::{ConnectionOptions, bound};
-use super::outgoing;
-use super::values::Secret;
 
 /// Idle connections are closed before servers do it, some of which wait no longer than 20 s: a
 /// request sent on a connection that is being closed is lost.
@@ -46,7 +45,7 @@ struct Timeouts {
 impl Channel {
     /// Makes the clients of queries and of health checks.
     pub(super) fn pair(options: &ConnectionOptions) -> Result<(Self, Self), OptionsError> {
-        let tls = outgoing::tls(options.addresses.urls()).map_err(OptionsError::Tls)?;
+        let tls = outbound::tls::config_for(options.addresses.urls()).map_err(OptionsError::Tls)?;
         let queries = Timeouts {
             request: options.connection_request_timeout,
             connect: options.connect_timeout,
@@ -69,7 +68,7 @@ impl Channel {
         tls: ClientConfig,
         timeouts: Timeouts,
     ) -> Result<Self, OptionsError> {
-        let builder = outgoing::client(tls)
+        let builder = outbound::client(tls)
             .tcp_nodelay(true)
             .pool_idle_timeout(IDLE);
         let builder = match bound(timeouts.connect) {

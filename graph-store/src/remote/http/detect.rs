@@ -1,5 +1,6 @@
 //! Detects what kind of server answers at an address.
 
+use outbound::address::below;
 use oxrdf::Variable;
 use reqwest::header::HeaderName;
 use reqwest::{StatusCode, Url};
@@ -10,7 +11,6 @@ use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
 use super::error::HttpError;
 use super::exchange::{Exchange, Query, refusal};
-use super::server::below;
 use super::values::{ResultFormat, ServerKind};
 use crate::query::Dataset;
 

@@ -123,8 +123,7 @@ impl HttpEndpoint {
 
     /// Returns the position of the first server that has not failed lately.
     pub(super) fn fit_server(&self) -> usize {
-        let interval = self.options.scan_failed_interval;
-        let fit = |server: &Server| !server.is_aside(interval);
+        let fit = |server: &Server| !server.is_aside();
         self.servers.iter().position(fit).unwrap_or_default()
     }
 

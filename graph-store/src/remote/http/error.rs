@@ -2,6 +2,7 @@
 //!
 //! The messages contain addresses and are for logs only; none contains credentials.
 
+use call_context::CallError;
 use std::time::Duration;
 
 use reqwest::StatusCode;
@@ -144,7 +145,7 @@ impl HttpError {
     pub(super) fn into_store_error(self) -> StoreError {
         match self {
             HttpError::TooLarge { limit, .. } => StoreError::ResultTooLarge { limit },
-            HttpError::OutOfMemory => StoreError::OutOfMemory,
+            HttpError::OutOfMemory => StoreError::Call(CallError::OutOfMemory),
             HttpError::Busy { .. } => StoreError::Unavailable(Box::new(self)),
             HttpError::Broken { .. } => StoreError::Failed(Box::new(self)),
             _ if self.meaning() == Meaning::Down => StoreError::Unavailable(Box::new(self)),

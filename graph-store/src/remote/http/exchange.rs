@@ -1,13 +1,13 @@
 //! One request to one server, and the response before its body is read.
 
 use call_context::CallContext;
+use outbound::causes;
 use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION};
 use reqwest::{Method, RequestBuilder, StatusCode, Url};
 
 use super::body::Body;
 use super::client::Channel;
 use super::error::HttpError;
-use super::outgoing::causes;
 use super::server::Server;
 use super::values::{ResultFormat, ServerKind};
 use crate::query::Dataset;

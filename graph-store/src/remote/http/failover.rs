@@ -107,11 +107,10 @@ impl<'a, 'o> Rounds<'a, 'o> {
 
     /// The main server first; recently failed servers only when there is no other.
     fn order(&self) -> Vec<&'a Server> {
-        let interval = self.options.scan_failed_interval;
         let fit: Vec<_> = self
             .servers
             .iter()
-            .filter(|server| !server.is_aside(interval))
+            .filter(|server| !server.is_aside())
             .collect();
         if fit.is_empty() {
             return self.servers.iter().collect();

@@ -13,7 +13,6 @@ mod exchange;
 mod export;
 mod failover;
 mod options;
-pub mod outgoing;
 mod results;
 mod server;
 mod session;
@@ -26,5 +25,7 @@ mod writer;
 pub use endpoint::HttpEndpoint;
 pub use error::OptionsError;
 pub use options::ConnectionOptions;
+/// The types of which options are made.
+pub use outbound::{Addresses, HttpCodes, Secret};
 pub use store::HttpStore;
-pub use values::{Addresses, HttpCodes, ResultFormat, Secret, ServerKind, ServerType};
+pub use values::{ResultFormat, ServerKind, ServerType};

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use outbound::{Addresses, HttpCodes, Secret};
+
 use super::error::OptionsError;
-use super::values::{Addresses, HttpCodes, ResultFormat, Secret, ServerKind, ServerType};
+use super::values::{ResultFormat, ServerKind, ServerType};
 
 /// The options of an [`super::HttpEndpoint`].
 ///

@@ -1,10 +1,10 @@
-//! One server: its address for queries, its connections, and whether it is skipped.
+//! One server: its addresses for queries and updates, its connections, and whether it is skipped.
 
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use outbound::address::below;
 use reqwest::Url;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::SemaphorePermit;
 
 use super::error::{HttpError, OptionsError};
 use super::options::ConnectionOptions;
@@ -13,14 +13,13 @@ use super::values::ServerKind;
 /// A server that queries are sent to.
 #[derive(Debug)]
 pub(super) struct Server {
-    /// Its address as configured.
-    pub(super) base: Url,
+    /// Its address as configured, and whether it is skipped.
+    server: outbound::Server,
+    /// For how long it is skipped after it failed.
+    skipped: Duration,
     repository: Option<String>,
     /// The address that takes updates, if it is configured.
     updates: Option<Url>,
-    connections: Semaphore,
-    /// When it last failed, if it has not answered since.
-    failed: Mutex<Option<Instant>>,
 }
 
 impl Server {
@@ -36,29 +35,32 @@ impl Server {
         {
             return Err(OptionsError::Base(url.to_string()));
         }
-        let connections = options.max_concurrent_connections;
         Ok(Server {
-            base: base.clone(),
+            server: outbound::Server::new(base.clone(), options.max_concurrent_connections),
+            skipped: options.scan_failed_interval,
             repository: options.repository.clone(),
             updates: updates.cloned(),
-            connections: Semaphore::new(connections.min(Semaphore::MAX_PERMITS)),
-            failed: Mutex::default(),
         })
+    }
+
+    /// Returns the address as it is configured.
+    pub(super) fn base(&self) -> &Url {
+        self.server.base()
     }
 
     /// Returns the name for logs and errors.
     pub(super) fn name(&self) -> String {
-        self.base.to_string()
+        self.base().to_string()
     }
 
     /// Returns the address that takes queries when the server is of `kind`.
     pub(super) fn query_address(&self, kind: ServerKind) -> Url {
         match (&self.repository, kind) {
             (Some(id), ServerKind::Rdf4j | ServerKind::GraphDb) => {
-                self.below(&["repositories", id])
+                below(self.base(), &["repositories", id])
             }
-            (Some(id), ServerKind::Fuseki | ServerKind::Sparql11) => self.below(&[id]),
-            (None, _) => self.base.clone(),
+            (Some(id), ServerKind::Fuseki | ServerKind::Sparql11) => below(self.base(), &[id]),
+            (None, _) => self.base().clone(),
         }
     }
 
@@ -87,13 +89,13 @@ impl Server {
     /// Returns the base address of the server if it may speak RDF4J's protocol.
     pub(super) fn protocol_base(&self) -> Option<Url> {
         if self.repository.is_some() {
-            return Some(self.base.clone());
+            return Some(self.base().clone());
         }
-        let segments: Vec<_> = self.base.path_segments()?.collect();
+        let segments: Vec<_> = self.base().path_segments()?.collect();
         let [.., "repositories", id] = segments.as_slice() else {
             return None;
         };
-        let mut base = self.base.clone();
+        let mut base = self.base().clone();
         (!id.is_empty()).then(|| {
             if let Ok(mut path) = base.path_segments_mut() {
                 path.pop().pop();
@@ -102,61 +104,36 @@ impl Server {
         })
     }
 
-    fn below(&self, segments: &[&str]) -> Url {
-        below(&self.base, segments)
-    }
-
     /// Waits for a free connection.
     pub(super) async fn connection(
         &self,
         timeout: Option<Duration>,
     ) -> Result<SemaphorePermit<'_>, HttpError> {
-        let permit = self.connections.acquire();
-        let permit = match timeout {
-            None => permit.await,
-            Some(timeout) => {
-                let waited = tokio::time::timeout(timeout, permit).await;
-                waited.map_err(|_| HttpError::Busy {
-                    address: self.name(),
-                    timeout,
-                })?
-            }
-        };
-        Ok(permit.expect("the semaphore is never closed"))
+        let connection = self.server.connection(timeout).await;
+        connection.ok_or_else(|| HttpError::Busy {
+            address: self.name(),
+            timeout: timeout.unwrap_or_default(),
+        })
     }
 
-    /// Returns whether the server failed less than `interval` ago.
-    pub(super) fn is_aside(&self, interval: Duration) -> bool {
-        self.lock().is_some_and(|at| at.elapsed() < interval)
+    /// Returns whether the server failed not long ago.
+    pub(super) fn is_aside(&self) -> bool {
+        self.server.aside_until().is_some()
     }
 
     /// Records that the server failed.
     pub(super) fn set_aside(&self, error: &HttpError) {
-        if self.lock().replace(Instant::now()).is_none() {
-            tracing::warn!(address = %self.base, %error, "a SPARQL server failed and is skipped");
+        if self.server.set_aside(self.skipped, self.skipped) {
+            tracing::warn!(address = %self.base(), %error, "a SPARQL server failed and is skipped");
         }
     }
 
     /// Records that the server answered.
     pub(super) fn set_back(&self) {
-        if self.lock().take().is_some() {
-            tracing::info!(address = %self.base, "a SPARQL server that failed answers again");
+        if self.server.set_back() {
+            tracing::info!(address = %self.base(), "a SPARQL server that failed answers again");
         }
     }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Appends segments to the path of an address.
-pub(super) fn below(base: &Url, segments: &[&str]) -> Url {
-    let mut url = base.clone();
-    url.path_segments_mut()
-        .expect("http addresses have a path")
-        .pop_if_empty()
-        .extend(segments);
-    url
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use async_trait::async_trait;
-use call_context::CallContext;
+use call_context::{CallContext, CallError};
 use oxrdf::Quad;
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
@@ -355,7 +355,7 @@ impl Transaction for Rdf4jTransaction {
             }
         });
         let committed = match committed.await {
-            Err(StoreError::Deadline) => Err(StoreError::OutcomeUnknown(
+            Err(StoreError::Call(CallError::Deadline)) => Err(StoreError::OutcomeUnknown(
                 "no answer to the commit came before the deadline".into(),
             )),
             committed => committed,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use call_context::CallContext;
 use futures::future::BoxFuture;
+use outbound::address::below;
 use reqwest::header::LOCATION;
 use reqwest::{Method, Url};
 use spargebra::{Query as Select, Update};
@@ -12,7 +13,6 @@ use super::endpoint::HttpEndpoint;
 use super::error::HttpError;
 use super::exchange::{Change, Exchange, Query, header};
 use super::results::{projection, read_rows};
-use super::server::below;
 use super::session::changed;
 use super::values::{ResultFormat, ServerKind};
 use crate::query::Dataset;

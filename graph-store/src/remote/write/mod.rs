@@ -14,7 +14,7 @@ mod terms;
 
 use std::time::Duration;
 
-use call_context::CallContext;
+use call_context::{CallContext, CallError};
 pub(super) use change::{BlankQuads, Part, parts, update};
 pub(super) use graphs::Graphs;
 pub(super) use log::{Log, opening};
@@ -49,8 +49,8 @@ pub(super) async fn within<T>(
     };
     tokio::select! {
         biased;
-        () = context.cancellation.cancelled() => Err(StoreError::Cancelled),
-        () = deadline => Err(StoreError::Deadline),
+        () = context.cancellation.cancelled() => Err(StoreError::Call(CallError::Cancelled)),
+        () = deadline => Err(StoreError::Call(CallError::Deadline)),
         work = work => work,
     }
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
-use call_context::CallContext;
+use call_context::{CallContext, CallError};
 use oxrdf::{GraphName, Literal, NamedNodeRef, Quad};
 use spargebra::term::{GraphNamePattern, QuadPattern as InsertPattern};
 use spargebra::{GraphUpdateOperation, Update};
@@ -222,7 +222,9 @@ impl PlainTransaction {
         match settled.await {
             // The server said that it failed, and would again.
             Err(StoreError::Conflict) if matches!(lost, StoreError::Failed(_)) => Err(lost),
-            Err(StoreError::Deadline) => Err(StoreError::OutcomeUnknown(Box::new(lost))),
+            Err(StoreError::Call(CallError::Deadline)) => {
+                Err(StoreError::OutcomeUnknown(Box::new(lost)))
+            }
             settled => settled,
         }
     }

@@ -1,5 +1,6 @@
 //! Several servers with the same data: one that fails is left aside and the next one answers.
 
+use call_context::CallError;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -138,7 +139,10 @@ async fn when_none_answers_the_read_ends_with_its_time_or_the_deadline() {
     );
     assert!(took > Duration::from_millis(200), "{took:?}");
     let answer = ask_within(&within(PATIENCE), Duration::from_millis(100)).await;
-    assert!(matches!(answer, Err(StoreError::Deadline)), "{answer:?}");
+    assert!(
+        matches!(answer, Err(StoreError::Call(CallError::Deadline))),
+        "{answer:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -192,7 +196,10 @@ async fn a_server_that_comes_back_is_used_at_once_when_no_other_answers() {
         ..both(&dead, &proxy.url("/sparql"))
     });
     let answer = ask_within(&client, Duration::from_millis(100)).await;
-    assert!(matches!(answer, Err(StoreError::Deadline)), "{answer:?}");
+    assert!(
+        matches!(answer, Err(StoreError::Call(CallError::Deadline))),
+        "{answer:?}"
+    );
     proxy.up().await;
     assert_eq!(ask(&client).await.unwrap(), whole());
 }

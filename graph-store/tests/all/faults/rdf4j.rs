@@ -1,5 +1,6 @@
 //! A real server of RDF4J's protocol behind the proxy: the same faults, and what it does by itself.
 
+use call_context::CallError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -176,7 +177,7 @@ async fn its_stalls_and_drips_end_with_the_deadline() {
         let stalled = self::client(repository.through(&proxy));
         let answer = crate::faults::ask_within(&stalled, Duration::from_millis(300)).await;
         assert!(
-            matches!(answer, Err(StoreError::Deadline)),
+            matches!(answer, Err(StoreError::Call(CallError::Deadline))),
             "{place}: {answer:?}"
         );
         proxy.set(Fault::None);
@@ -198,7 +199,9 @@ async fn a_query_that_fails_midway_is_never_a_short_list() {
     let answer = answer.expect("the deadline ends it");
     let limited = matches!(
         answer,
-        Err(StoreError::Deadline | StoreError::Failed(_) | StoreError::ResultTooLarge { .. })
+        Err(StoreError::Call(CallError::Deadline)
+            | StoreError::Failed(_)
+            | StoreError::ResultTooLarge { .. })
     );
     assert!(limited, "{:?}", answer.map(|rows| rows.terms.len()));
 

@@ -1,5 +1,6 @@
 //! Retries: exactly as many as the options say, and on nothing else.
 
+use call_context::CallError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -87,7 +88,10 @@ async fn retries_end_with_the_deadline() {
         ..options(&endpoint.url())
     });
     let answer = ask_within(&client, Duration::from_millis(250)).await;
-    assert!(matches!(answer, Err(StoreError::Deadline)), "{answer:?}");
+    assert!(
+        matches!(answer, Err(StoreError::Call(CallError::Deadline))),
+        "{answer:?}"
+    );
     // On a busy machine one may be begun when the deadline is seen.
     let sent = endpoint.requests().len();
     assert!(sent <= 4, "{sent}");

@@ -1,5 +1,6 @@
 //! Time: deadlines, cancellation, silence, and connections that are all taken.
 
+use call_context::CallError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -33,7 +34,7 @@ async fn given_up(
         let client = client(options.clone());
         let answer = ask_within(&client, time).await;
         assert!(
-            matches!(answer, Err(StoreError::Deadline)),
+            matches!(answer, Err(StoreError::Call(CallError::Deadline))),
             "{place}: {answer:?}"
         );
         if endpoint.requests().len() > before {
@@ -85,7 +86,10 @@ async fn a_result_that_drips_too_slowly_ends_at_the_deadline() {
         ..options(&proxy.url("/sparql"))
     });
     let answer = ask_within(&client, Duration::from_millis(400)).await;
-    assert!(matches!(answer, Err(StoreError::Deadline)), "{answer:?}");
+    assert!(
+        matches!(answer, Err(StoreError::Call(CallError::Deadline))),
+        "{answer:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -121,7 +125,10 @@ async fn a_deadline_that_has_passed_asks_nobody() {
     let endpoint = Endpoint::healthy().await;
     let client = client(options(&endpoint.url()));
     let answer = ask_within(&client, Duration::ZERO).await;
-    assert!(matches!(answer, Err(StoreError::Deadline)), "{answer:?}");
+    assert!(
+        matches!(answer, Err(StoreError::Call(CallError::Deadline))),
+        "{answer:?}"
+    );
     assert!(endpoint.requests().is_empty());
 }
 
@@ -142,7 +149,10 @@ async fn cancelling_a_request_closes_its_connection() {
         context.cancellation.cancel();
     };
     let (answer, ()) = tokio::join!(client.select(asked, &context), cancel);
-    assert!(matches!(answer, Err(StoreError::Cancelled)), "{answer:?}");
+    assert!(
+        matches!(answer, Err(StoreError::Call(CallError::Cancelled))),
+        "{answer:?}"
+    );
     comes_to(|| endpoint.abandoned() > 0).await;
 }
 

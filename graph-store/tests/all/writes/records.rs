@@ -1,5 +1,6 @@
 //! The records of changes.
 
+use call_context::CallError;
 use std::time::{Duration, SystemTime};
 
 use graph_store::write::{
@@ -250,7 +251,10 @@ async fn transactions_of_one_instance_wait_until_their_deadline() {
     let mut first = begin(&store).await;
     let soon = CallContext::new().with_timeout(Duration::from_millis(50));
     let late = store.writer().unwrap().begin(&soon).await.map(|_| ());
-    assert!(matches!(late, Err(StoreError::Deadline)), "{late:?}");
+    assert!(
+        matches!(late, Err(StoreError::Call(CallError::Deadline))),
+        "{late:?}"
+    );
     read(&mut first, &[about("a")]).await;
     drop(first);
     begin(&store).await.roll_back().await;

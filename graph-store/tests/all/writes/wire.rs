@@ -1,5 +1,6 @@
 //! What is sent to a server of RDF4J's protocol, request by request.
 
+use call_context::CallError;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -237,7 +238,10 @@ async fn a_deadline_within_a_transaction_rolls_it_back() {
     .await;
     let store = store(&endpoint, ServerKind::Rdf4j);
     let written = write_within(Duration::from_millis(300), "action=ADD", &store).await;
-    assert!(matches!(written, Err(StoreError::Deadline)), "{written:?}");
+    assert!(
+        matches!(written, Err(StoreError::Call(CallError::Deadline))),
+        "{written:?}"
+    );
     until_sent(&endpoint, "DELETE", 1).await;
     assert!(!sent(&endpoint).contains(&"COMMIT".to_owned()));
 }

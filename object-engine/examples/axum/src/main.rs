@@ -10,7 +10,7 @@ use axum::response::IntoResponse;
 use axum::routing::post;
 use axum::{Json, Router};
 use graph_store::oxigraph::OxigraphStore;
-use graphql_service::{Request, RequestContext};
+use graphql_service::{CallContext, Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
 use oxigraph::io::RdfFormat;
 use oxigraph::store::Store;
@@ -47,9 +47,9 @@ async fn graphql(
     State(service): State<ObjectService>,
     request: Json<Request>,
 ) -> impl IntoResponse {
-    let context = RequestContext::new().with_timeout(Duration::from_secs(30));
+    let context = RequestContext::from(CallContext::new().with_timeout(Duration::from_secs(30)));
     // axum drops this future when the client goes away; the work in the store then stops.
-    let _cancel = context.cancellation.clone().drop_guard();
+    let _cancel = context.call.cancellation.clone().drop_guard();
     let response = service.execute(request.0, context).await;
     (
         [(CONTENT_TYPE, "application/json")],

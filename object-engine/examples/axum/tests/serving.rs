@@ -3,6 +3,7 @@
 mod client;
 mod stores;
 
+use graph_store::call_context::CallError;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -146,7 +147,10 @@ fn the_time_of_the_executor_reaches_the_store() {
         time *= 2;
     };
     let error = work.ended.recv_timeout(client::PATIENCE).expect("it ends");
-    assert!(matches!(error, StoreError::Deadline), "{error}");
+    assert!(
+        matches!(error, StoreError::Call(CallError::Deadline)),
+        "{error}"
+    );
 }
 
 #[test]
@@ -159,7 +163,10 @@ fn work_stops_when_the_client_of_a_post_goes_away() {
     begun.expect("it begins");
     drop(connection);
     let error = work.ended.recv_timeout(client::PATIENCE).expect("it ends");
-    assert!(matches!(error, StoreError::Cancelled), "{error}");
+    assert!(
+        matches!(error, StoreError::Call(CallError::Cancelled)),
+        "{error}"
+    );
 }
 
 #[test]
@@ -180,6 +187,9 @@ fn work_stops_when_a_web_socket_ends_the_operation_or_closes() {
         assert_eq!(socket.receive(), json!({"type": "pong"}));
         socket.send_message(leave);
         let error = work.ended.recv_timeout(client::PATIENCE).expect("it ends");
-        assert!(matches!(error, StoreError::Cancelled), "{error}");
+        assert!(
+            matches!(error, StoreError::Call(CallError::Cancelled)),
+            "{error}"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Translates `having` inputs to conditions on groups.
 
 use graph_store::query::{Comparison, Constant};
-use graphql_service::error::{ErrorCode, GraphqlError, Location};
+use graphql_service::{ErrorCode, GraphqlError, Location};
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, Term};
 use soml_core::datatype::Scalar;

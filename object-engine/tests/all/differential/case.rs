@@ -114,7 +114,7 @@ impl Subject {
         let mut request: Request = serde_json::from_value(variables).expect("a request");
         request.query = operation.document();
         let mut context = RequestContext::new();
-        context.accept_language = sender.accepted.clone();
+        context.call.accept_language = sender.accepted.clone();
         if let Some(roles) = &sender.roles {
             context = context.with_caller(Arc::new(Caller::with_roles(roles)));
         }

@@ -178,7 +178,11 @@ async fn the_deadline_holds_while_a_slot_is_waited_for() {
         let mut time = Duration::from_millis(500);
         loop {
             let (service, store) = service(then, 10);
-            let response = run(&service, RequestContext::new().with_timeout(time)).await;
+            let response = run(
+                &service,
+                RequestContext::from(CallContext::new().with_timeout(time)),
+            )
+            .await;
             assert_eq!(code(&response), "DEADLINE_EXCEEDED", "{then:?}");
             if store.taken.lock().expect("no panic").is_some() {
                 break;

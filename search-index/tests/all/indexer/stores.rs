@@ -1,5 +1,6 @@
 //! Runs over stores that change, hang and fail.
 
+use call_context::CallError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -73,7 +74,7 @@ impl GraphStore for Unruly {
             match self.fault {
                 Fault::Hangs => {
                     context.cancellation.cancelled().await;
-                    return Err(StoreError::Cancelled);
+                    return Err(StoreError::Call(CallError::Cancelled));
                 }
                 Fault::Slow(probes) => {
                     let mut answered = self.probes.subscribe();

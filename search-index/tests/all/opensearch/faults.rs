@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use call_context::{CallContext, CallError};
-use graph_store::remote::http::Secret;
+use outbound::Secret;
 use search_index::engine::{
     Binding, Built, EngineError, EngineHealth, IndexCondition, IndexHealth, Mark, PhysicalName,
     SearchEngine,

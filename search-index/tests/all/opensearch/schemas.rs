@@ -61,10 +61,8 @@ async fn take(application: &str, engine: &OpenSearch, indexes: &Indexes) -> BTre
     let context = CallContext::new();
     let (mut refused, mut found) = (BTreeSet::new(), BTreeSet::new());
     for finding in &indexes.findings {
-        if matches!(
-            finding.kind,
-            FindingKind::TotalFields | FindingKind::NestedFields
-        ) {
+        let of_limits = [FindingKind::TotalFields, FindingKind::NestedFields];
+        if of_limits.iter().any(|kind| kind.code() == finding.code) {
             let help = finding.help.as_deref().unwrap_or_default();
             assert!(
                 help.contains(".limit` in `indexer.indexCreateSettings`"),

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use graph_store::remote::http::outgoing::{self, causes};
 use opentelemetry::Context;
 use opentelemetry_http::{HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{WithExportConfig, WithHttpConfig};
@@ -15,6 +14,7 @@ use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{
     BatchConfigBuilder, BatchSpanProcessor, Span, SpanData, SpanExporter, SpanProcessor,
 };
+use outbound::{Body, BodyError, causes};
 use prost::Message;
 use tokio::runtime::{Builder, Runtime};
 
@@ -23,7 +23,7 @@ use super::losses::Counts;
 use super::options::Options;
 
 /// Maximum size of an answer of a collector.
-const MAX_ANSWER: usize = 1 << 20;
+const MAX_ANSWER: u64 = 1 << 20;
 
 /// Sends ended spans in batches, on a thread of its own. Spans for which the queue has no room are dropped.
 #[derive(Debug)]
@@ -121,9 +121,9 @@ struct Client {
 impl Client {
     fn new(options: &Options, counts: Arc<Counts>) -> Result<Self, TracesError> {
         let setup = |error: String| TracesError::Setup(error);
-        let tls = outgoing::tls([options.endpoint.url()]);
+        let tls = outbound::tls::config_for([options.endpoint.url()]);
         let tls = tls.map_err(|error| setup(error.to_string()))?;
-        let http = outgoing::client(tls)
+        let http = outbound::client(tls)
             .timeout(options.timeout)
             // Between two batches nobody would notice that the other side has closed a connection.
             .pool_max_idle_per_host(0);
@@ -144,16 +144,15 @@ impl Client {
             .headers(parts.headers)
             .body(body);
         let mut response = request.send().await?;
-        let mut answer = Vec::new();
-        while let Some(piece) = response.chunk().await? {
-            if answer.len() + piece.len() > MAX_ANSWER {
-                break;
-            }
-            answer.extend_from_slice(&piece);
-        }
-        let mut taken = Response::new(Bytes::from(answer));
-        *taken.status_mut() = response.status();
-        *taken.headers_mut() = std::mem::take(response.headers_mut());
+        let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
+        let answer = match Body::of(response).limited(MAX_ANSWER).all().await {
+            Err(BodyError::Broken(error)) => return Err(error),
+            // What is too long to be read says nothing.
+            answer => answer.unwrap_or_default(),
+        };
+        let mut taken = Response::new(answer);
+        *taken.status_mut() = status;
+        *taken.headers_mut() = headers;
         Ok(taken)
     }
 }

@@ -6,9 +6,7 @@ use axum::extract::ws::Utf8Bytes;
 use axum::http::HeaderMap;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
-use graphql_service::{
-    Caller, Event, GraphqlError, MemoryAccount, Replies, Reply, Response, Weight,
-};
+use graphql_service::{Caller, Event, GraphqlError, MemoryAccount, Replies, Reply, Response, Size};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::super::authentication::Sender;
@@ -17,9 +15,6 @@ use super::super::error::HttpError;
 use super::super::graphql::GraphqlEndpoint;
 use super::super::request_id::RequestId;
 use super::{Log, messages};
-
-/// Length up to which a message is put together on an async worker.
-const SHORT: usize = 32 << 10;
 
 /// What is to be said of an operation.
 pub(super) enum Said {
@@ -80,7 +75,7 @@ impl Operation {
             Ok(context) => context,
             Err(error) => return failed(error),
         };
-        let cancel = context.cancellation.clone().drop_guard();
+        let cancel = context.call.cancellation.clone().drop_guard();
         let body = ReadBody {
             memory: self.endpoint.resources().bodies.account(),
             text: self.text,
@@ -114,13 +109,8 @@ async fn next(endpoint: &GraphqlEndpoint, id: Arc<str>, response: Response) -> S
     let (segments, memory) = response.body.into_parts();
     let length: usize = segments.iter().map(|segment| segment.len()).sum();
     let joined = move || Utf8Bytes::try_from(messages::next(&id, &segments));
-    let joined = match length <= SHORT {
-        true => Ok(joined()),
-        false => {
-            let slots = &endpoint.resources().slots;
-            slots.run(Weight::Medium, None, move |_| joined()).await
-        }
-    };
+    let slots = &endpoint.resources().slots;
+    let joined = slots.run_sized(Size::Text(length), None, joined).await;
     let failed = |error: HttpError| Said::Failed(vec![error.into()]);
     match joined {
         Ok(Ok(text)) => Said::Next { text, memory },

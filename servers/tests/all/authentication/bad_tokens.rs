@@ -549,11 +549,10 @@ fn a_service_with_public_keys_refuses_every_bad_token_and_logs_none() {
 
 #[tokio::test]
 async fn a_token_of_a_megabyte_is_refused_without_being_read() {
-    use servers::auth::{Key, Refusal, Verifier};
-    use servers::config::SecuritySettings;
+    use service_auth::{Key, Refusal, Verifier, VerifierOptions};
 
     let key = Key::hmac(SECRET.as_bytes());
-    let verifier = Verifier::without_keys(&SecuritySettings::default()).with_keys([key]);
+    let verifier = Verifier::without_keys(&VerifierOptions::default()).with_keys([key]);
     let long = claims_with(json!({"padding": "x".repeat(1 << 20)}));
     let token = Signer::hmac(SECRET.as_bytes()).token(&long);
     assert_eq!(verifier.verify(&token).await, Err(Refusal::TooLong));

@@ -6,8 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use servers::auth::{Key, KeyError, Refusal, Verifier};
-use servers::config::SecuritySettings;
+use service_auth::{Key, KeyError, Refusal, Verifier, VerifierOptions};
 
 use super::keys::Signer;
 use super::{SECRET, claims};
@@ -18,7 +17,7 @@ fn file(name: &str) -> String {
 }
 
 fn verifier(pem: &str) -> Verifier {
-    let verifier = Verifier::without_keys(&SecuritySettings::default());
+    let verifier = Verifier::without_keys(&VerifierOptions::default());
     verifier.with_keys(Key::from_pem(pem).unwrap())
 }
 

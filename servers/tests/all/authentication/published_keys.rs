@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use servers::auth::{Jwks, Refusal, Times, Verifier};
-use servers::config::{KeysAddress, SecuritySettings};
+use servers::config::SecuritySettings;
+use service_auth::{Jwks, KeysAddress, Refusal, Times, Verifier, VerifierOptions};
 
 use super::keys::Signer;
 use super::{claims, claims_with};
@@ -80,7 +80,7 @@ impl KeyServer {
 
     fn verifier(&self, times: Times) -> Verifier {
         let address = KeysAddress::parse(&self.url).unwrap();
-        let verifier = Verifier::without_keys(&SecuritySettings::default());
+        let verifier = Verifier::without_keys(&VerifierOptions::default());
         verifier.with_jwks(Jwks::new(&address, times).unwrap())
     }
 }
@@ -375,13 +375,13 @@ async fn a_published_secret_or_weak_key_is_not_used() {
 
 #[tokio::test]
 async fn a_verified_token_tells_name_roles_and_claims() {
-    let key = servers::auth::Key::hmac(super::SECRET.as_bytes());
+    let key = service_auth::Key::hmac(super::SECRET.as_bytes());
     let settings = SecuritySettings {
         roles_claim: "realm_access.roles".to_owned(),
         super_roles: servers::config::Names(vec!["root".to_owned()]),
         ..SecuritySettings::default()
     };
-    let verifier = Verifier::without_keys(&settings).with_keys([key]);
+    let verifier = Verifier::without_keys(&settings.verifier_options()).with_keys([key]);
     let signer = Signer::hmac(super::SECRET.as_bytes());
     let change = json!({"realm_access": {"roles": ["Reader", "root"]}, "tenant": "a"});
     let caller = verifier

@@ -15,10 +15,9 @@ use graphql_service::{
 };
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
-use servers::auth::{Key, Verifier};
-use servers::config::SecuritySettings;
 use servers::http::{GraphqlEndpoint, RequestBounds, authenticated};
 use servers::resources::Resources;
+use service_auth::{Key, Verifier, VerifierOptions};
 
 use super::process::Process;
 use super::{SECRET, token_of};
@@ -317,7 +316,7 @@ async fn any_service_behind_the_layer_is_told_who_asks() {
         Resources::default(),
     );
     let routes = Router::new().route("/api", endpoint.into_routes());
-    let verifier = Verifier::without_keys(&SecuritySettings::default());
+    let verifier = Verifier::without_keys(&VerifierOptions::default());
     let verifier = verifier.with_keys([Key::hmac(SECRET.as_bytes())]);
     let routes = TowerToHyperService::new(authenticated(routes, Arc::new(verifier)));
     for method in ["GET", "POST"] {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use schema_registry::{Binding, InMemorySchemaStore};
 use serde_json::json;
-use servers::schema_store::{Binding, InMemorySchemaStore};
 use servers::search::{Engines, SearchParts, Storage};
 use tempfile::TempDir;
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use graph_store::remote::http::Secret;
+use outbound::Secret;
 use serde_json::json;
-use servers::auth::Verifier;
 use servers::config::{Settings, Switch};
 use servers::search::{ObjectServiceSchemas, SearchParts};
+use service_auth::Verifier;
 
 use super::{World, planets};
 use crate::authentication::{SECRET, token_of};
@@ -28,7 +28,7 @@ fn guarded(enabled: Switch) -> (World, SearchParts) {
     world.settings.security.secret = Some(Secret::new(SECRET));
     world.settings.search.enabled = enabled;
     let mut parts = world.parts(planets(3));
-    let verifier = Verifier::of(&world.settings.security).unwrap();
+    let verifier = Verifier::of(&world.settings.security.verifier_options()).unwrap();
     parts.verifier = Some(Arc::new(verifier));
     (world, parts)
 }

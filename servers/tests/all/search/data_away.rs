@@ -1,5 +1,6 @@
 //! The store of the data is away, hangs or is another while indexes are built.
 
+use call_context::CallError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -79,7 +80,7 @@ impl Unruly {
             Manner::NotFound => Err(StoreError::Failed("404 at http://10.0.0.1".into())),
             Manner::Silent => {
                 context.cancellation.cancelled().await;
-                Err(StoreError::Cancelled)
+                Err(StoreError::Call(CallError::Cancelled))
             }
             Manner::Held => {
                 let mut manner = self.manner.subscribe();
@@ -88,7 +89,7 @@ impl Unruly {
                     let _ = manner.wait_for(|manner| *manner != Manner::Held).await;
                 };
                 tokio::select! {
-                    () = context.cancellation.cancelled() => Err(StoreError::Cancelled),
+                    () = context.cancellation.cancelled() => Err(StoreError::Call(CallError::Cancelled)),
                     () = released => Ok(()),
                 }
             }

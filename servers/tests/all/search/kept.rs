@@ -5,10 +5,10 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde_json::Value;
-use servers::schema_store::{
+use schema_registry::{
     Expected, InMemorySchemaStore, SchemaEntry, SchemaStore, SchemaStoreError, StoredSchema,
 };
+use serde_json::Value;
 use servers::search::{Engines, Storage};
 use tempfile::TempDir;
 

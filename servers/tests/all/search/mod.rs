@@ -29,12 +29,12 @@ use oxigraph::io::{RdfFormat, RdfParser};
 use oxigraph::model::vocab::rdf;
 use oxigraph::model::{GraphName, Literal, NamedNode, Quad, Term};
 use oxigraph::store::Store;
+use schema_registry::{Expected, InMemorySchemaStore, SchemaStore};
 use search_index::embedded::EmbeddedEngine;
 use search_index::engine::Engine;
 use serde_json::{Value, json};
 use servers::config::Settings;
 use servers::resources::Resources;
-use servers::schema_store::{Expected, InMemorySchemaStore, SchemaStore};
 use servers::search::{Engines, SearchApp, SearchParts, Storage};
 
 use crate::processes::PATIENCE;

@@ -163,13 +163,9 @@ fn check_places(text: &str) {
     let loaded = load(text);
     let index = LineIndex::new(text);
     for diagnostic in &loaded.diagnostics {
-        let places = diagnostic
-            .labels
-            .iter()
-            .map(|l| (l.span, l.position, l.end));
-        for (span, position, end) in
-            places.chain([(diagnostic.span, diagnostic.position, diagnostic.end)])
-        {
+        let places = diagnostic.labels.iter().map(|label| label.place);
+        for place in places.chain(diagnostic.place) {
+            let span = place.span;
             assert!(
                 text.get(span.range()).is_some(),
                 "{span:?} in {} bytes\n{diagnostic}\n{text}",
@@ -177,7 +173,7 @@ fn check_places(text: &str) {
             );
             assert_eq!(
                 (index.position(span.start), index.position(span.end)),
-                (position, end)
+                (place.start, place.end)
             );
         }
     }

@@ -1,0 +1,121 @@
+//! What a store of documents holds, and how it changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::store::{Binding, Expected, SchemaEntry, SchemaStoreError, StoredSchema};
+
+/// What the document of rights is called.
+const RIGHTS: &str = "soml-rbac";
+
+/// All documents, and which of them are bound.
+#[derive(Clone, Debug, Default)]
+pub(super) struct State {
+    pub(super) schemas: BTreeMap<String, StoredSchema>,
+    pub(super) rights: Option<StoredSchema>,
+    /// What is bound to the object service.
+    pub(super) binding: Binding,
+    /// What is bound to the search service.
+    pub(super) search: Binding,
+    /// What was stored when the store was opened, without what was removed since, as far as that is known. It has
+    /// documents too whose files are lost.
+    pub(super) listed: Listed,
+}
+
+/// Which documents are stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Listed {
+    /// Names of schemas.
+    pub(super) schemas: BTreeSet<String>,
+    /// Whether the rights on them are.
+    pub(super) rights: bool,
+}
+
+impl State {
+    pub(super) fn list(&self) -> Vec<SchemaEntry> {
+        let entries = self.schemas.values().map(|stored| SchemaEntry {
+            id: stored.id.clone(),
+            bytes: stored.text.len(),
+        });
+        entries.collect()
+    }
+
+    pub(super) fn create(
+        &mut self,
+        id: &str,
+        text: Arc<str>,
+    ) -> Result<StoredSchema, SchemaStoreError> {
+        if self.schemas.contains_key(id) {
+            return Err(SchemaStoreError::Exists);
+        }
+        let stored = stored(id, text);
+        self.schemas.insert(id.to_owned(), stored.clone());
+        Ok(stored)
+    }
+
+    pub(super) fn replace(
+        &mut self,
+        id: &str,
+        text: Arc<str>,
+        expected: &Expected,
+    ) -> Result<StoredSchema, SchemaStoreError> {
+        let current = self.schemas.get_mut(id).ok_or(SchemaStoreError::NotFound)?;
+        expected.compare(&current.revision)?;
+        *current = stored(id, text);
+        Ok(current.clone())
+    }
+
+    pub(super) fn remove(&mut self, id: &str, expected: &Expected) -> Result<(), SchemaStoreError> {
+        match self.schemas.get(id) {
+            Some(current) => expected.compare(&current.revision)?,
+            // It is lost, and so is its revision.
+            None if self.listed.schemas.contains(id) && expected.one_of.is_none() => {}
+            None => return Err(SchemaStoreError::NotFound),
+        }
+        self.schemas.remove(id);
+        self.listed.schemas.remove(id);
+        Ok(())
+    }
+
+    /// Returns which documents are stored, with those that are lost.
+    pub(super) fn all_listed(&self) -> Listed {
+        let mut listed = self.listed.clone();
+        listed.schemas.extend(self.schemas.keys().cloned());
+        listed.rights |= self.rights.is_some();
+        listed
+    }
+
+    /// Returns which documents were stored and are lost.
+    pub(super) fn lost(&self) -> Listed {
+        let mut lost = self.listed.clone();
+        lost.schemas.retain(|id| !self.schemas.contains_key(id));
+        lost.rights &= self.rights.is_none();
+        lost
+    }
+
+    pub(super) fn set_rights(
+        &mut self,
+        text: Arc<str>,
+        expected: &Expected,
+    ) -> Result<StoredSchema, SchemaStoreError> {
+        match &self.rights {
+            Some(current) => expected.compare(&current.revision)?,
+            None if expected.one_of.is_some() => return Err(SchemaStoreError::RevisionMismatch),
+            None => {}
+        }
+        Ok(self.rights.insert(stored(RIGHTS, text)).clone())
+    }
+}
+
+fn stored(id: &str, text: Arc<str>) -> StoredSchema {
+    let revision = Uuid::new_v4().simple().to_string();
+    StoredSchema {
+        id: id.to_owned(),
+        text,
+        revision,
+    }
+}

@@ -1,0 +1,271 @@
+//! What a store of documents is asked, and what it answers.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+/// A stored document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredSchema {
+    /// Name in paths, such as `swapi`.
+    pub id: String,
+    /// The document as received.
+    pub text: Arc<str>,
+    /// Revision of the document: different after every change and never reused.
+    pub revision: String,
+}
+
+/// What a listing says of a stored document: everything but its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemaEntry {
+    /// Name in paths.
+    pub id: String,
+    /// Size of the document, in bytes.
+    pub bytes: usize,
+}
+
+/// Which revision a document must have for a change to happen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// It must be one of these, if anything is said.
+    pub one_of: Option<Revisions>,
+    /// It must be none of these, if anything is said.
+    pub none_of: Option<Revisions>,
+}
+
+/// Some revisions of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Revisions {
+    /// Whatever revision a document has.
+    Any,
+    /// These.
+    Listed(Vec<String>),
+}
+
+impl Revisions {
+    fn contain(&self, revision: &str) -> bool {
+        match self {
+            Revisions::Any => true,
+            Revisions::Listed(revisions) => revisions.iter().any(|known| known == revision),
+        }
+    }
+}
+
+impl Expected {
+    /// Fails when a document of this revision is not what is expected.
+    ///
+    /// # Errors
+    ///
+    /// [`SchemaStoreError::RevisionMismatch`].
+    pub fn compare(&self, revision: &str) -> Result<(), SchemaStoreError> {
+        let is_wanted = self.one_of.as_ref().is_none_or(|r| r.contain(revision));
+        let is_unwanted = self.none_of.as_ref().is_some_and(|r| r.contain(revision));
+        match is_wanted && !is_unwanted {
+            true => Ok(()),
+            false => Err(SchemaStoreError::RevisionMismatch),
+        }
+    }
+}
+
+/// Why a document could not be stored, changed or removed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchemaStoreError {
+    /// The name is taken.
+    #[error("a schema with this identifier already exists")]
+    Exists,
+    /// The name is unknown.
+    #[error("there is no schema with this identifier")]
+    NotFound,
+    /// The document has another revision than those that were asked for.
+    #[error("the schema has been changed: it has another revision")]
+    RevisionMismatch,
+    /// Another service stores the schemas.
+    #[error("schemas are read from an object service, and changed there only")]
+    ReadOnly,
+    /// A file of the store was written by a later version of the program.
+    #[error(
+        "{} was written by a later version of the program: open the folder with the version that wrote it, or a later \
+         one",
+        path.display()
+    )]
+    Version {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file of the store is not what was written to it.
+    #[error(
+        "{} is damaged: {fault}; restore the folder from a backup, or remove the file and send the document again",
+        path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: &'static str,
+    },
+    /// The document that was bound is not there any more.
+    #[error(
+        "{} is missing, the document of the schema `{id}`, which was bound: put it back, restore the folder from a \
+         backup, or name the document with --schema",
+        path.display()
+    )]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// The name of the schema.
+        id: String,
+    },
+    /// Another process uses the folder of the store.
+    #[error("another process uses the folder {}; one process does at a time", folder.display())]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A file of the store cannot be read or written.
+    #[error("failed to access {}", path.display())]
+    Access {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// There is no room on the disk.
+    #[error("there is no room on the disk for the document; nothing was changed")]
+    DiskFull,
+    /// The store cannot do its work.
+    #[error("the schema store failed")]
+    Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// A store of SOML documents. Comparing a revision and changing the document is atomic.
+#[async_trait]
+pub trait SchemaStore: Send + Sync + 'static {
+    /// Returns what is stored, ordered by name, without reading the documents.
+    async fn list(&self) -> Result<Vec<SchemaEntry>, SchemaStoreError>;
+
+    /// Returns the document named `id`.
+    async fn get(&self, id: &str) -> Result<Option<StoredSchema>, SchemaStoreError>;
+
+    /// Stores a new document.
+    async fn create(&self, id: &str, text: Arc<str>) -> Result<StoredSchema, SchemaStoreError>;
+
+    /// Replaces a document if it has an `expected` revision.
+    async fn replace(
+        &self,
+        id: &str,
+        text: Arc<str>,
+        expected: &Expected,
+    ) -> Result<StoredSchema, SchemaStoreError>;
+
+    /// Removes a document if it has an `expected` revision.
+    async fn remove(&self, id: &str, expected: &Expected) -> Result<(), SchemaStoreError>;
+
+    /// Returns the document that says who may manage schemas.
+    async fn rights(&self) -> Result<Option<StoredSchema>, SchemaStoreError>;
+
+    /// Stores or replaces that document if it has an `expected` revision; one that is not there has
+    /// none.
+    async fn set_rights(
+        &self,
+        text: Arc<str>,
+        expected: &Expected,
+    ) -> Result<StoredSchema, SchemaStoreError>;
+
+    /// Returns the name of the document that is bound to the service, as far as the store keeps it.
+    ///
+    /// # Errors
+    ///
+    /// [`SchemaStoreError::Missing`] when the document is not there any more.
+    async fn bound(&self) -> Result<Option<String>, SchemaStoreError> {
+        Ok(None)
+    }
+
+    /// Keeps which document is bound to the service, or that nothing is.
+    async fn set_bound(&self, _id: Option<&str>) -> Result<(), SchemaStoreError> {
+        Ok(())
+    }
+
+    /// Returns what is bound to the search service, as far as the store keeps it. A document that was removed since may
+    /// be bound.
+    ///
+    /// # Errors
+    ///
+    /// [`SchemaStoreError::Missing`] when the file of the document was lost.
+    async fn search_binding(&self) -> Result<Binding, SchemaStoreError> {
+        Ok(Binding::Unknown)
+    }
+
+    /// Keeps which document is bound to the search service, or that nothing is.
+    async fn set_search_binding(&self, _id: Option<&str>) -> Result<(), SchemaStoreError> {
+        Ok(())
+    }
+
+    /// Returns the names of files that the store has written and that are not there any more, without which a
+    /// restart would not serve what is served.
+    async fn missing(&self) -> Result<Vec<String>, SchemaStoreError> {
+        Ok(Vec::new())
+    }
+}
+
+/// Stores a document in place of the one with its name; one with the same text stays as it is.
+///
+/// # Errors
+/// Those of the store.
+pub async fn put(
+    schemas: &dyn SchemaStore,
+    id: &str,
+    text: Arc<str>,
+) -> Result<(), SchemaStoreError> {
+    match schemas.get(id).await? {
+        None => schemas.create(id, text).await.map(drop),
+        Some(stored) if stored.text == text => Ok(()),
+        Some(_) => {
+            let any = Expected::default();
+            schemas.replace(id, text, &any).await.map(drop)
+        }
+    }
+}
+
+/// What is bound to a service.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Binding {
+    /// Nobody has said so far.
+    #[default]
+    Unknown,
+    /// Nothing, on purpose.
+    Nothing,
+    /// The document of this name.
+    Schema(String),
+}
+
+impl Binding {
+    pub(crate) fn of(id: Option<&str>) -> Self {
+        id.map_or(Binding::Nothing, |id| Binding::Schema(id.to_owned()))
+    }
+
+    /// Reads a name as files have it: that of the document that is bound, or empty.
+    pub(crate) fn of_name(name: &str) -> Self {
+        Binding::of(Some(name).filter(|name| !name.is_empty()))
+    }
+
+    /// Returns the name of the document that is bound, or an empty one, as files have it.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            Binding::Unknown => None,
+            Binding::Nothing => Some(""),
+            Binding::Schema(id) => Some(id),
+        }
+    }
+
+    /// Returns the name of the document that is bound.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        match self {
+            Binding::Unknown | Binding::Nothing => None,
+            Binding::Schema(id) => Some(id),
+        }
+    }
+}
