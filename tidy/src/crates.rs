@@ -1,139 +1,135 @@
 //! Edges between the crates of the workspace.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-use crate::document::{Architecture, FILE, Row, Table};
 use crate::finding::{Finding, Location};
 use crate::graph::{self, Edges};
+use crate::rules::{Forbidden, Rules};
 use crate::workspace::{Member, Workspace};
 
-const DEPENDS: &str = "depends on";
-const TESTS: &str = "in tests also on";
+/// The document that describes each crate.
+const DOCUMENT: &str = "ARCHITECTURE.md";
 
-/// Compares the manifests with the table of crates.
+/// Where the floors are.
+const FLOORS: &str = "tidy/src/rules.rs";
+
+/// Holds the manifests to the rules, and the document to the crates.
 #[must_use]
-pub fn check(workspace: &Workspace, architecture: &Architecture) -> Vec<Finding> {
-    let Some(table) = &architecture.crates else {
-        return vec![no_table(workspace)];
-    };
+pub fn check(workspace: &Workspace, rules: &Rules) -> Vec<Finding> {
+    let floors = floors(rules);
     let mut findings = Vec::new();
     for member in &workspace.members {
-        match table.row(&member.name) {
-            None => findings.push(no_row(table, member)),
-            Some(row) => {
-                for (column, edges) in [(DEPENDS, &member.normal), (TESTS, &member.dev)] {
-                    findings.extend(compare(table, row, column, member, edges));
-                }
-            }
+        match floors.get(member.name.as_str()) {
+            None => findings.push(homeless(member)),
+            Some(floor) => findings.extend(climbs(member, *floor, &floors)),
         }
     }
-    let is_member = |row: &&Row| {
-        workspace
-            .members
-            .iter()
-            .all(|member| member.name != row.name)
-    };
-    findings.extend(table.rows.iter().filter(is_member).map(no_member));
+    let names: BTreeSet<&str> = workspace.members.iter().map(|it| &*it.name).collect();
+    let gone = floors.keys().filter(|name| !names.contains(*name));
+    findings.extend(gone.map(|name| Finding {
+        message: format!("{FLOORS} has a place for `{name}`, which is no crate of the workspace"),
+        locations: Vec::new(),
+        help: "remove it there".to_owned(),
+    }));
+    let edges = edges(workspace);
+    let forbidden = rules.forbidden.iter();
+    findings.extend(forbidden.filter_map(|rule| leads_to(&edges, rule)));
+    findings.extend(undescribed(workspace));
     findings
 }
 
-fn compare(
-    table: &Table,
-    row: &Row,
-    column: &str,
-    member: &Member,
-    edges: &BTreeMap<String, Location>,
-) -> Vec<Finding> {
-    let listed: BTreeSet<String> = table.listed(row, column).into_iter().collect();
-    let help = |what: &str| {
-        let line = line(table, member);
-        format!("{what}, line {} of {FILE} becomes:\n{line}", row.line)
-    };
-    let added = edges.iter().filter(|(name, _)| !listed.contains(*name));
-    let added = added.map(|(name, location)| Finding {
+/// Returns the table of crates, from the ground up.
+#[must_use]
+pub fn table(workspace: &Workspace) -> String {
+    let mut text = String::from("| crate | depends on | in tests also on |\n|---|---|---|\n");
+    for name in graph::from_the_ground_up(&edges(workspace)) {
+        let member = workspace.members.iter().find(|it| it.name == name);
+        let Some(member) = member else { continue };
+        let (normal, dev) = (member.normal.keys(), member.dev.keys());
+        text += &format!("| `{name}` | {} | {} |\n", listed(normal), listed(dev));
+    }
+    text
+}
+
+/// Returns names as code, or a dash.
+pub(crate) fn listed<'n>(names: impl IntoIterator<Item = &'n String>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    if names.is_empty() {
+        return "–".to_owned();
+    }
+    names.join(", ")
+}
+
+fn floors(rules: &Rules) -> BTreeMap<&'static str, usize> {
+    let floors = rules.floors.iter().enumerate();
+    let places = floors.flat_map(|(floor, names)| names.iter().map(move |name| (*name, floor)));
+    places.collect()
+}
+
+fn edges(workspace: &Workspace) -> Edges {
+    let members = workspace.members.iter();
+    let edges = members.map(|it| (it.name.clone(), it.normal.keys().cloned().collect()));
+    edges.collect()
+}
+
+fn homeless(member: &Member) -> Finding {
+    Finding {
+        message: format!("`{}` stands on no floor", member.name),
+        locations: vec![whole(&member.manifest)],
+        help: format!("Give it a place in {FLOORS}, above all that it depends on."),
+    }
+}
+
+/// Returns the edges of a crate that do not lead down.
+fn climbs(member: &Member, floor: usize, floors: &BTreeMap<&str, usize>) -> Vec<Finding> {
+    let is_below = |name: &str| floors.get(name).is_none_or(|below| *below < floor);
+    let climbing = member.normal.iter().filter(|(name, _)| !is_below(name));
+    let findings = climbing.map(|(name, location)| Finding {
         message: format!(
-            "`{}` depends on `{name}`, and {FILE} does not list that under “{column}”",
+            "`{}` depends on `{name}`, which does not stand below it",
             member.name
         ),
         locations: vec![location.clone()],
         help: format!(
             "A new edge between crates is the most suspicious change there is: can what is needed\n\
-             move down, or be given by a crate above? {}",
-            help("If it is meant")
+             move down, or be given by a crate above? If it is meant, move the crates in {FLOORS}."
         ),
     });
-    let gone = listed.iter().filter(|name| !edges.contains_key(*name));
-    let gone = gone.map(|name| Finding {
-        message: format!(
-            "{FILE} lists `{name}` under “{column}” of `{}`, which does not depend on it",
-            member.name
-        ),
-        locations: vec![in_document(row)],
-        help: help("An edge less: well done. To keep it away"),
-    });
-    added.chain(gone).collect()
+    findings.collect()
 }
 
-fn line(table: &Table, member: &Member) -> String {
-    let names = |edges: &BTreeMap<String, Location>| edges.keys().cloned().collect();
-    let (normal, dev): (BTreeSet<String>, BTreeSet<String>) =
-        (names(&member.normal), names(&member.dev));
-    table.line_for(&member.name, "…", &[(DEPENDS, &normal), (TESTS, &dev)])
-}
-
-fn no_row(table: &Table, member: &Member) -> Finding {
-    Finding {
-        message: format!(
-            "the table of crates in {FILE} has no row for `{}`",
-            member.name
-        ),
-        locations: vec![Location {
-            file: member.manifest.clone(),
-            line: 0,
-            text: String::new(),
-        }],
-        help: format!(
-            "Below the crates that it depends on, add:\n{}",
-            line(table, member)
-        ),
-    }
-}
-
-fn no_member(row: &Row) -> Finding {
-    Finding {
-        message: format!(
-            "{FILE} has a row for `{}`, which is no crate of the workspace",
-            row.name
-        ),
-        locations: vec![in_document(row)],
-        help: "remove the row".to_owned(),
-    }
-}
-
-fn no_table(workspace: &Workspace) -> Finding {
-    let table = Table::draft(&["crate", DEPENDS, TESTS, "why"]);
-    let edges: Edges = workspace
-        .members
-        .iter()
-        .map(|member| (member.name.clone(), member.normal.keys().cloned().collect()))
-        .collect();
-    let lines = graph::from_the_ground_up(&edges).into_iter().map(|name| {
-        let member = workspace.members.iter().find(|member| member.name == name);
-        line(&table, member.expect("the names are those of the members"))
-    });
-    let lines: Vec<String> = lines.collect();
-    Finding {
-        message: format!("{FILE} has no table of the crates"),
+/// Returns how a crate leads to one that it must not lead to.
+fn leads_to(edges: &Edges, rule: &Forbidden) -> Option<Finding> {
+    let way = graph::way(edges, rule.from, rule.to)?;
+    Some(Finding {
+        message: format!("`{}` leads to `{}`: {}", rule.from, rule.to, rule.why),
         locations: Vec::new(),
-        help: format!("Add one:\n{}\n{}", table.header_lines(), lines.join("\n")),
-    }
+        help: format!("It does so by `{}`.", way.join("` → `")),
+    })
 }
 
-/// The line of a row.
-fn in_document(row: &Row) -> Location {
+/// Returns the crates that the document does not name.
+fn undescribed(workspace: &Workspace) -> Vec<Finding> {
+    let path: &Path = &workspace.root;
+    let text = match std::fs::read_to_string(path.join(DOCUMENT)) {
+        Ok(text) => text,
+        Err(error) => return vec![Finding::unreadable(DOCUMENT, 0, error)],
+    };
+    let members = workspace.members.iter();
+    let unnamed = members.filter(|it| !text.contains(&format!("`{}`", it.name)));
+    let findings = unnamed.map(|member| Finding {
+        message: format!("{DOCUMENT} does not say what `{}` is for", member.name),
+        locations: vec![whole(&member.manifest)],
+        help: "Describe it there.".to_owned(),
+    });
+    findings.collect()
+}
+
+fn whole(file: &str) -> Location {
     Location {
-        file: FILE.to_owned(),
-        line: row.line,
+        file: file.to_owned(),
+        line: 0,
         text: String::new(),
     }
 }

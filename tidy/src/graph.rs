@@ -69,6 +69,12 @@ fn reachable<'e>(edges: &'e Edges, start: &str) -> BTreeSet<&'e String> {
 
 /// The shortest way from a name back to itself.
 fn ring_through(edges: &Edges, start: &str) -> Option<Vec<String>> {
+    way(edges, start, start)
+}
+
+/// Returns the shortest way of one step or more from a name to another, both of them included.
+#[must_use]
+pub fn way(edges: &Edges, start: &str, end: &str) -> Option<Vec<String>> {
     let mut ways = VecDeque::from([vec![start.to_owned()]]);
     let mut seen = BTreeSet::new();
     while let Some(way) = ways.pop_front() {
@@ -76,7 +82,7 @@ fn ring_through(edges: &Edges, start: &str) -> Option<Vec<String>> {
         for next in edges.get(last).into_iter().flatten() {
             let mut longer = way.clone();
             longer.push(next.clone());
-            if next == start {
+            if next == end {
                 return Some(longer);
             }
             if seen.insert(next) {
@@ -108,6 +114,14 @@ mod tests {
             ("y", &["x", "d"]),
         ]);
         assert_eq!(rings(&edges), [vec!["b", "c", "b"], vec!["x", "y", "x"]]);
+    }
+
+    #[test]
+    fn the_shortest_way_is_found_where_there_is_one() {
+        let edges = edges(&[("a", &["b", "c"]), ("b", &["c"]), ("c", &["d"]), ("d", &[])]);
+        assert_eq!(way(&edges, "a", "d").unwrap(), ["a", "c", "d"]);
+        assert_eq!(way(&edges, "d", "a"), None);
+        assert_eq!(way(&edges, "a", "a"), None);
     }
 
     #[test]

@@ -1,42 +1,39 @@
-//! Holds the edges between crates, and between the modules of each crate, to the tables in
-//! `ARCHITECTURE.md`.
+//! Holds the edges between crates, and between the modules of each crate, to the rules of the house.
 //!
-//! Two things are read: the tables, and what the manifests and sources really say. They have to be
-//! equal, so a new edge is a changed line in a document that people review, and the document never
-//! claims what no longer holds. A module of a crate is what `lib.rs` declares; what happens inside
-//! one is its own business.
+//! Crates stand on floors: one depends on those of lower floors alone, and some must not lead to each
+//! other at all; see [`rules`]. The modules of a crate, which are those that `lib.rs` declares, import
+//! each other without a ring, and from where an item is defined. `ARCHITECTURE.md` describes every
+//! crate; what depends on what is not written there, but printed on demand:
+//! `cargo run -p tidy -- crates`, or `-- modules soml-core`.
 //!
 //! Nothing is compiled. This crate depends on no other crate of the workspace, so that the check
 //! takes seconds and works while the others do not build.
 
 pub mod crates;
-pub mod document;
 pub mod finding;
 pub mod graph;
 pub mod modules;
+pub mod rules;
 pub mod source;
 pub mod workspace;
 
 use std::path::Path;
 
-use document::Architecture;
 pub use finding::Finding;
+use rules::Rules;
 use workspace::Workspace;
 
 /// Checks the workspace in a folder; returns everything that is wrong.
 ///
 /// The folder holds the `Cargo.toml` of the workspace and `ARCHITECTURE.md`.
 #[must_use]
-pub fn check(root: &Path) -> Vec<Finding> {
-    match (Workspace::read(root), Architecture::read(root)) {
-        (Ok(workspace), Ok(architecture)) => {
-            let mut findings = crates::check(&workspace, &architecture);
-            findings.extend(modules::check(&workspace, &architecture));
+pub fn check(root: &Path, rules: &Rules) -> Vec<Finding> {
+    match Workspace::read(root) {
+        Ok(workspace) => {
+            let mut findings = crates::check(&workspace, rules);
+            findings.extend(modules::check(&workspace));
             findings
         }
-        (workspace, architecture) => [workspace.err(), architecture.err()]
-            .into_iter()
-            .flatten()
-            .collect(),
+        Err(finding) => vec![finding],
     }
 }

@@ -2,49 +2,61 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::document::{Architecture, FILE, Row, Table};
+use crate::crates::listed;
 use crate::finding::{Finding, Location};
 use crate::graph::{self, Edges};
 use crate::source::{self, Import, Library};
 use crate::workspace::Workspace;
 
-const IMPORTS: &str = "imports";
-
-/// Compares the sources of every library with its table of modules.
+/// Looks for rings between the modules of every library, and for imports that hide where they come from.
 #[must_use]
-pub fn check(workspace: &Workspace, architecture: &Architecture) -> Vec<Finding> {
+pub fn check(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = Vec::new();
     for member in &workspace.members {
         let Some(lib) = &member.library else { continue };
         match source::read(&workspace.root, lib) {
-            Ok(library) => findings.extend(check_library(
-                &member.name,
-                &library,
-                architecture.modules_of(&member.name),
-            )),
+            Ok(library) => findings.extend(check_library(&member.name, &library)),
             Err(finding) => findings.push(finding),
-        }
-    }
-    for (name, table) in &architecture.modules {
-        let mut members = workspace.members.iter();
-        if !members.any(|member| member.name == *name && member.library.is_some()) {
-            findings.push(Finding {
-                message: format!(
-                    "{FILE} lists modules of `{name}`, which is no library of the workspace"
-                ),
-                locations: vec![in_document(table.line)],
-                help: "remove the table".to_owned(),
-            });
         }
     }
     findings
 }
 
-/// Compares one library with its table.
-#[must_use]
-pub fn check_library(name: &str, library: &Library, table: Option<&Table>) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut uses: Uses = BTreeMap::new();
+/// Returns the table of the modules of a library, from the ground up.
+///
+/// # Errors
+/// When there is no such library, or it cannot be read.
+pub fn table(workspace: &Workspace, name: &str) -> Result<String, Finding> {
+    let member = workspace.members.iter().find(|it| it.name == name);
+    let lib = member.and_then(|it| it.library.as_ref());
+    let lib = lib.ok_or_else(|| {
+        Finding::unreadable(
+            "Cargo.toml",
+            0,
+            format!("`{name}` is no library of the workspace"),
+        )
+    })?;
+    let library = source::read(&workspace.root, lib)?;
+    let (uses, _) = uses(&library);
+    let edges = edges(&library, &uses);
+    let mut text = String::from("| module | what lives there | imports |\n|---|---|---|\n");
+    for name in graph::from_the_ground_up(&edges) {
+        let about = &library.modules[&name].about;
+        text += &format!("| `{name}` | {about} | {} |\n", listed(&edges[&name]));
+    }
+    Ok(text)
+}
+
+fn check_library(name: &str, library: &Library) -> Vec<Finding> {
+    let (uses, mut findings) = uses(library);
+    findings.extend(library.macro_uses.iter().map(hidden_macros));
+    findings.extend(rings(name, &edges(library, &uses), &uses));
+    findings
+}
+
+/// Returns what modules import of each other, and what hides where it comes from.
+fn uses(library: &Library) -> (Uses, Vec<Finding>) {
+    let (mut uses, mut findings) = (Uses::new(), Vec::new());
     for import in &library.imports {
         match target(library, import) {
             Ok(Some(to)) => {
@@ -55,20 +67,7 @@ pub fn check_library(name: &str, library: &Library, table: Option<&Table>) -> Ve
             Err(finding) => findings.push(finding),
         }
     }
-    findings.extend(library.macro_uses.iter().map(hidden_macros));
-    let sources = Sources {
-        name,
-        library,
-        edges: edges(library, &uses),
-        uses,
-    };
-    findings.extend(sources.rings());
-    match table {
-        Some(table) => findings.extend(sources.compare(table)),
-        None if library.modules.is_empty() => {}
-        None => findings.push(sources.no_table()),
-    }
-    findings
+    (uses, findings)
 }
 
 /// Where each edge comes from.
@@ -133,143 +132,24 @@ fn hidden_macros(declared: &Location) -> Finding {
     }
 }
 
-fn in_document(line: usize) -> Location {
-    Location {
-        file: FILE.to_owned(),
-        line,
-        text: String::new(),
-    }
-}
-
-struct Sources<'s> {
-    name: &'s str,
-    library: &'s Library,
-    edges: Edges,
-    uses: Uses,
-}
-
-impl Sources<'_> {
-    fn rings(&self) -> Vec<Finding> {
-        let ring = |ring: Vec<String>| {
-            let steps = ring.windows(2).filter_map(|step| {
-                let uses = self.uses.get(&(step[0].clone(), step[1].clone()));
-                let first = uses?.first()?;
-                Some(format!("`{}` imports `{}` at {first}", step[0], step[1]))
-            });
-            let steps: Vec<String> = steps.collect();
-            Finding {
-                message: format!(
-                    "modules of `{}` import each other in a ring: `{}`",
-                    self.name,
-                    ring.join("` → `")
-                ),
-                locations: Vec::new(),
-                help: format!(
-                    "{}\nMove what the lower one needs down to it, or into a module below both. \
-                     No table allows a ring.",
-                    steps.join("\n")
-                ),
-            }
-        };
-        graph::rings(&self.edges).into_iter().map(ring).collect()
-    }
-
-    fn compare(&self, table: &Table) -> Vec<Finding> {
-        let mut findings = Vec::new();
-        for (name, module) in &self.library.modules {
-            match table.row(name) {
-                Some(row) => findings.extend(self.compare_row(table, row)),
-                None => findings.push(Finding {
-                    message: format!("`{name}` of `{}` has no row in {FILE}", self.name),
-                    locations: vec![module.declared.clone()],
-                    help: format!(
-                        "In the table of line {}, below the modules that it imports, add:\n{}",
-                        table.line,
-                        self.line(table, name)
-                    ),
-                }),
-            }
-        }
-        let unknown = |row: &&Row| !self.library.modules.contains_key(&row.name);
-        findings.extend(table.rows.iter().filter(unknown).map(|row| Finding {
-            message: format!(
-                "{FILE} lists `{}`, which is no module of `{}`",
-                row.name, self.name
-            ),
-            locations: vec![in_document(row.line)],
-            help: "remove the row".to_owned(),
-        }));
-        findings
-    }
-
-    fn compare_row(&self, table: &Table, row: &Row) -> Vec<Finding> {
-        let listed = table.listed(row, IMPORTS);
-        let actual = &self.edges[&row.name];
-        let becomes = format!(
-            "line {} of {FILE} becomes:\n{}",
-            row.line,
-            self.line(table, &row.name)
-        );
-        let mut findings = Vec::new();
-        for to in actual.iter().filter(|to| !listed.contains(to)) {
-            findings.push(Finding {
-                message: format!(
-                    "`{}` of `{}` imports `{to}`, and {FILE} does not list that",
-                    row.name, self.name
-                ),
-                locations: self.uses[&(row.name.clone(), to.clone())].clone(),
-                help: format!(
-                    "Can the item move down, or be given as an argument?\n\
-                     If the edge is meant, {becomes}"
-                ),
-            });
-        }
-        for to in listed.iter().filter(|to| !actual.contains(*to)) {
-            findings.push(Finding {
-                message: format!(
-                    "{FILE} lists `{to}` for `{}` of `{}`, which does not import it",
-                    row.name, self.name
-                ),
-                locations: vec![in_document(row.line)],
-                help: format!("An edge less: well done. To keep it away, {becomes}"),
-            });
-        }
-        let below = |to: &&String| table.row(to).is_some_and(|other| other.line > row.line);
-        for to in listed.iter().filter(below) {
-            findings.push(Finding {
-                message: format!(
-                    "the row of `{}` stands above that of `{to}`, which it imports",
-                    row.name
-                ),
-                locations: vec![in_document(row.line)],
-                help: "The table goes from the ground up: move the row below all that it imports."
-                    .to_owned(),
-            });
-        }
-        findings
-    }
-
-    fn line(&self, table: &Table, name: &str) -> String {
-        let about = match self.library.modules[name].about.as_str() {
-            "" => "…",
-            about => about,
-        };
-        table.line_for(name, about, &[(IMPORTS, &self.edges[name])])
-    }
-
-    fn no_table(&self) -> Finding {
-        let table = Table::draft(&["module", "what lives there", IMPORTS]);
-        let order = graph::from_the_ground_up(&self.edges);
-        let lines: Vec<String> = order.iter().map(|name| self.line(&table, name)).collect();
+fn rings(name: &str, edges: &Edges, uses: &Uses) -> Vec<Finding> {
+    let ring = |ring: Vec<String>| {
+        let steps = ring.windows(2).filter_map(|step| {
+            let first = uses.get(&(step[0].clone(), step[1].clone()))?.first()?;
+            Some(format!("`{}` imports `{}` at {first}", step[0], step[1]))
+        });
+        let steps: Vec<String> = steps.collect();
         Finding {
-            message: format!("{FILE} has no table of the modules of `{}`", self.name),
+            message: format!(
+                "modules of `{name}` import each other in a ring: `{}`",
+                ring.join("` → `")
+            ),
             locations: Vec::new(),
             help: format!(
-                "Add one:\n\n### Modules of `{}`\n\n{}\n{}\n\n",
-                self.name,
-                table.header_lines(),
-                lines.join("\n")
+                "{}\nMove what the lower one needs down to it, or into a module below both.",
+                steps.join("\n")
             ),
         }
-    }
+    };
+    graph::rings(edges).into_iter().map(ring).collect()
 }

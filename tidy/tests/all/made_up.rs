@@ -4,34 +4,42 @@ use std::fs;
 use std::path::Path;
 
 use tempfile::TempDir;
+use tidy::rules::{Forbidden, Rules};
 
-/// A document for a crate `low` with the modules `base` and `top`, and a crate `high` above it.
-const DOCUMENT: &str = "# Crates
+const DOCUMENT: &str = "# Crates\n\n`low` is low, and `high` is high.\n";
 
-| crate | depends on | in tests also on |
-|---|---|---|
-| `low` | – | – |
-| `high` | `low` | – |
+const RULES: Rules = Rules {
+    floors: &[&["low"], &["high"]],
+    forbidden: &[],
+};
 
-## Modules of `low`
-
-| module | what lives there | imports |
-|---|---|---|
-| `base` | everything small | – |
-| `top` | everything large | `base` |
-";
+/// Rules for more crates.
+const MORE: Rules = Rules {
+    floors: &[&["low", "other"], &["high"], &["higher"]],
+    forbidden: &[Forbidden {
+        from: "higher",
+        to: "other",
+        why: "they are strangers",
+    }],
+};
 
 const BASE: &str = "//! Everything small.\n\npub struct Item;\n";
 const TOP: &str =
     "//! Everything large.\n\nuse crate::base::Item;\n\npub struct Large(pub Item);\n";
 const LIB: &str = "//! Low.\n\npub mod base;\npub mod top;\n\npub use base::Item;\n";
 
-/// A workspace on disk that is as its document says, until files are changed.
-struct MadeUp(TempDir);
+/// A workspace on disk that is as the rules say, until files are changed.
+struct MadeUp {
+    folder: TempDir,
+    rules: Rules,
+}
 
 impl MadeUp {
     fn new() -> Self {
-        let made_up = MadeUp(TempDir::new().unwrap());
+        let made_up = MadeUp {
+            folder: TempDir::new().unwrap(),
+            rules: RULES,
+        };
         let workspace = "[workspace]\nresolver = \"3\"\nmembers = [\"low\", \"high\"]\n";
         made_up.write("Cargo.toml", workspace);
         made_up.write("ARCHITECTURE.md", DOCUMENT);
@@ -46,21 +54,21 @@ impl MadeUp {
     }
 
     fn write(&self, file: &str, text: &str) {
-        let path = self.0.path().join(file);
+        let path = self.folder.path().join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
     /// Replaces a part of a file that occurs there.
     fn edit(&self, file: &str, from: &str, to: &str) {
-        let text = fs::read_to_string(self.0.path().join(file)).unwrap();
+        let text = fs::read_to_string(self.folder.path().join(file)).unwrap();
         assert!(text.contains(from), "{from} is not in {file}");
         self.write(file, &text.replace(from, to));
     }
 
     /// Returns what is reported.
     fn report(&self) -> Vec<String> {
-        let findings = tidy::check(self.0.path());
+        let findings = tidy::check(self.folder.path(), &self.rules);
         findings.iter().map(ToString::to_string).collect()
     }
 
@@ -78,30 +86,23 @@ fn manifest(name: &str, rest: &str) -> String {
 
 /// What must be said of `base` importing `top` by a path on a line.
 fn is_forbidden(made_up: &MadeUp, line: usize, path: &str) {
+    let expected = format!(
+        "modules of `low` import each other in a ring: `base` → `top` → `base`
+    `base` imports `top` at low/src/base.rs:{line}: `{path}`
+    `top` imports `base` at low/src/top.rs:3: `crate::base::Item`
+    Move what the lower one needs down to it, or into a module below both."
+    );
     let report = made_up.report();
-    let edge = format!(
-        "`base` of `low` imports `top`, and ARCHITECTURE.md does not list that
-  at low/src/base.rs:{line}: `{path}`
-    Can the item move down, or be given as an argument?
-    If the edge is meant, line 12 of ARCHITECTURE.md becomes:
-    | `base` | everything small | `top` |"
-    );
-    assert!(report.contains(&edge), "{}", report.join("\n\n"));
-    let ring = "modules of `low` import each other in a ring: `base` → `top` → `base`";
-    assert!(
-        report.iter().any(|text| text.starts_with(ring)),
-        "{}",
-        report.join("\n\n")
-    );
+    assert!(report.contains(&expected), "{}", report.join("\n\n"));
 }
 
 #[test]
-fn a_workspace_as_its_document_says_is_fine() {
+fn a_workspace_as_the_rules_say_is_fine() {
     assert_eq!(MadeUp::new().report(), [""; 0]);
 }
 
 #[test]
-fn a_forbidden_use_is_shown_with_the_line_to_add_and_the_ring_it_makes() {
+fn a_forbidden_use_is_shown_with_the_ring_that_it_makes() {
     let made_up = MadeUp::new();
     made_up.write(
         "low/src/base.rs",
@@ -184,18 +185,21 @@ fn files_below_a_module_belong_to_it() {
     );
     made_up.write("low/src/base/deep/mod.rs", "mod er;\n");
     made_up.write("low/src/base/deep/er.rs", "use super::super::super::top;\n");
+    made_up.write("low/src/elsewhere.rs", "use super::Item;\n");
+    let finding = made_up.finding();
+    assert!(
+        finding.contains("low/src/base/deep/er.rs:1: `super::super::super::top`"),
+        "{finding}"
+    );
+    made_up.write("low/src/base/deep/er.rs", "");
     made_up.write(
         "low/src/elsewhere.rs",
         "use crate::top;\nuse super::Item;\n",
     );
-    let report = made_up.report().join("\n");
+    let finding = made_up.finding();
     assert!(
-        report.contains("low/src/base/deep/er.rs:1: `super::super::super::top`"),
-        "{report}"
-    );
-    assert!(
-        report.contains("low/src/elsewhere.rs:1: `crate::top`"),
-        "{report}"
+        finding.contains("low/src/elsewhere.rs:1: `crate::top`"),
+        "{finding}"
     );
 }
 
@@ -258,117 +262,73 @@ fn an_exported_macro_counts_for_the_module_that_defines_it() {
     );
 }
 
-#[test]
-fn a_listed_edge_that_is_gone_is_taken_out() {
-    let made_up = MadeUp::new();
-    made_up.write("low/src/top.rs", "//! Everything large.\n");
-    let expected = "ARCHITECTURE.md lists `base` for `top` of `low`, which does not import it
-  at ARCHITECTURE.md:13
-    An edge less: well done. To keep it away, line 13 of ARCHITECTURE.md becomes:
-    | `top` | everything large | – |";
-    assert_eq!(made_up.finding(), expected);
+/// A made-up workspace of more crates, each with what its manifest needs.
+fn with_crates(crates: &[(&str, &str)]) -> MadeUp {
+    let mut made_up = MadeUp::new();
+    made_up.rules = MORE;
+    let names: Vec<String> = crates.iter().map(|(name, _)| format!("{name:?}")).collect();
+    let members = names.join(", ");
+    let workspace =
+        format!("[workspace]\nresolver = \"3\"\nmembers = [\"low\", \"high\", {members}]\n");
+    made_up.write("Cargo.toml", &workspace);
+    for (name, needs) in crates {
+        made_up.write(&format!("{name}/Cargo.toml"), &manifest(name, needs));
+        made_up.write(&format!("{name}/src/main.rs"), "fn main() {}\n");
+    }
+    let all: Vec<String> = crates.iter().map(|(name, _)| format!("`{name}`")).collect();
+    made_up.write("ARCHITECTURE.md", &format!("{DOCUMENT}{}\n", all.join(" ")));
+    made_up
 }
 
 #[test]
-fn a_module_and_a_row_need_each_other() {
-    let made_up = MadeUp::new();
-    made_up.edit(
-        "low/src/lib.rs",
-        "pub mod top;",
-        "pub mod top;\nmod extra { use crate::top; }\nmod bare {}",
-    );
-    made_up.edit(
-        "low/src/lib.rs",
-        "mod extra",
-        "/// What is more. And more.\nmod extra",
-    );
-    made_up.edit(
-        "ARCHITECTURE.md",
-        "| `top` |",
-        "| `gone` | nothing | – |\n| `top` |",
-    );
-    let report = made_up.report().join("\n");
-    assert!(report.contains("low/src/lib.rs:6: `mod extra`"), "{report}");
-    assert!(
-        report.contains("    | `extra` | What is more | `top` |"),
-        "{report}"
-    );
-    assert!(report.contains("    | `bare` | … | – |"), "{report}");
-    assert!(
-        report.contains("lists `gone`, which is no module of `low`\n  at ARCHITECTURE.md:13"),
-        "{report}"
-    );
-}
-
-#[test]
-fn a_table_goes_from_the_ground_up() {
-    let made_up = MadeUp::new();
-    let document = DOCUMENT.replace("| `base` | everything small | – |\n", "");
-    made_up.write(
-        "ARCHITECTURE.md",
-        &format!("{document}| `base` | everything small | – |\n"),
-    );
-    let finding = made_up.finding();
-    assert!(
-        finding.starts_with("the row of `top` stands above that of `base`"),
-        "{finding}"
-    );
-}
-
-#[test]
-fn a_library_without_a_table_is_given_one() {
-    let made_up = MadeUp::new();
-    let at = DOCUMENT.find("## Modules").unwrap();
-    made_up.write("ARCHITECTURE.md", &DOCUMENT[..at]);
-    let expected = "ARCHITECTURE.md has no table of the modules of `low`
-    Add one:
-    
-    ### Modules of `low`
-    
-    | module | what lives there | imports |
-    |---|---|---|
-    | `base` | Everything small | – |
-    | `top` | Everything large | `base` |
-    ";
-    assert_eq!(made_up.finding(), expected);
-}
-
-#[test]
-fn the_table_of_crates_is_held_to_the_manifests() {
-    let made_up = MadeUp::new();
-    made_up.write(
-        "Cargo.toml",
-        "[workspace]\nresolver = \"3\"\nmembers = [\"low\", \"high\", \"other\"]\n",
-    );
-    made_up.write("other/Cargo.toml", &manifest("other", ""));
-    made_up.write("other/src/main.rs", "fn main() {}\n");
-    made_up.edit("high/Cargo.toml", "[dependencies]", "[dev-dependencies]");
+fn a_crate_depends_on_lower_floors_alone() {
+    let made_up = with_crates(&[("other", ""), ("higher", "")]);
     let needs = "[build-dependencies]\nrenamed = { path = \"../other\", package = \"other\" }\n";
     made_up.write("low/Cargo.toml", &manifest("low", needs));
+    let expected = "`low` depends on `other`, which does not stand below it
+  at low/Cargo.toml:6: `renamed`";
+    assert!(made_up.finding().starts_with(expected));
+    let needs = "[dev-dependencies]\nother = { path = \"../other\" }\n";
+    made_up.write("low/Cargo.toml", &manifest("low", needs));
+    assert_eq!(made_up.report(), [""; 0], "tests may");
+}
+
+#[test]
+fn a_forbidden_edge_is_found_by_whatever_way() {
+    let made_up = with_crates(&[
+        ("other", ""),
+        ("higher", "[dependencies]\nhigh = { path = \"../high\" }\n"),
+    ]);
     made_up.edit(
-        "ARCHITECTURE.md",
-        "| `low` | – | – |",
-        "| `low` | – | – |\n| `past` | – | – |",
+        "high/Cargo.toml",
+        "[dependencies]",
+        "[dependencies]\nother = { path = \"../other\" }",
     );
-    let report = made_up.report().join("\n\n");
+    let expected = "`higher` leads to `other`: they are strangers
+    It does so by `higher` → `high` → `other`.";
+    assert_eq!(made_up.finding(), expected);
+}
+
+#[test]
+fn every_crate_has_a_floor_and_a_description() {
+    let made_up = with_crates(&[("other", ""), ("higher", ""), ("stray", "")]);
+    made_up.write("ARCHITECTURE.md", DOCUMENT);
+    let report = made_up.report().join("\n");
     for expected in [
-        "`high` depends on `low`, and ARCHITECTURE.md does not list that under \
-         “in tests also on”
-  at high/Cargo.toml:6: `low`",
-        "    | `high` | – | `low` |",
-        "ARCHITECTURE.md lists `low` under “depends on” of `high`, which does not depend on it
-  at ARCHITECTURE.md:7",
-        "`low` depends on `other`, and ARCHITECTURE.md does not list that under “depends on”
-  at low/Cargo.toml:6: `renamed`",
-        "    | `low` | `other` | – |",
-        "has no row for `other`",
-        "ARCHITECTURE.md has a row for `past`, which is no crate of the workspace",
+        "`stray` stands on no floor\n  at stray/Cargo.toml",
+        "ARCHITECTURE.md does not say what `stray` is for\n  at stray/Cargo.toml",
+        "ARCHITECTURE.md does not say what `other` is for",
     ] {
         assert!(
             report.contains(expected),
             "{expected}\n--- is not in\n{report}"
         );
     }
+    let mut made_up = MadeUp::new();
+    made_up.rules = MORE;
+    let report = made_up.report().join("\n");
+    let gone = "has a place for `other`, which is no crate of the workspace";
+    assert!(report.contains(gone), "{report}");
 }
 
 #[test]
@@ -380,13 +340,14 @@ fn what_cannot_be_read_is_reported() {
         "{}",
         made_up.finding()
     );
-    fs::remove_file(made_up.0.path().join("low/src/top.rs")).unwrap();
+    fs::remove_file(made_up.folder.path().join("low/src/top.rs")).unwrap();
     assert!(
         made_up.finding().contains("no file for `mod top`"),
         "{}",
         made_up.finding()
     );
-    fs::remove_file(made_up.0.path().join("ARCHITECTURE.md")).unwrap();
+    made_up.write("low/src/top.rs", TOP);
+    fs::remove_file(made_up.folder.path().join("ARCHITECTURE.md")).unwrap();
     assert!(
         made_up
             .finding()
@@ -396,5 +357,5 @@ fn what_cannot_be_read_is_reported() {
     );
     made_up.write("Cargo.toml", "[workspace]\nmembers = [\"absent\"]\n");
     assert!(made_up.report()[0].starts_with("failed to read Cargo.toml"));
-    assert!(tidy::check(Path::new("/absent/folder")).len() == 2);
+    assert!(tidy::check(Path::new("/absent/folder"), &RULES).len() == 1);
 }

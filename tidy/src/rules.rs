@@ -1,0 +1,66 @@
+//! What may depend on what: the floors of the house, and edges that no floor forbids and nobody wants.
+
+/// The rules that a workspace is held to.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// The crates from the ground up. One depends on those of lower floors alone.
+    pub floors: &'static [&'static [&'static str]],
+    /// Edges that must not be there, not even by way of other crates.
+    pub forbidden: &'static [Forbidden],
+}
+
+/// An edge that must not be there.
+#[derive(Clone, Copy, Debug)]
+pub struct Forbidden {
+    /// The crate that must not depend on the other.
+    pub from: &'static str,
+    /// The other.
+    pub to: &'static str,
+    /// What would be lost.
+    pub why: &'static str,
+}
+
+/// The rules of this workspace.
+pub const RULES: Rules = Rules {
+    floors: &[
+        &["tidy", "call-context", "outbound", "soml-core"],
+        &["graphql-service", "graphql-gen", "graph-store"],
+        &["federation", "service-auth", "schema-registry", "soml-data"],
+        &["object-engine", "search-index"],
+        &["example-extension", "build-script-example", "example-axum"],
+        &["servers"],
+        &["benches"],
+    ],
+    forbidden: &[
+        Forbidden {
+            from: "graph-store",
+            to: "graphql-service",
+            why: "a store can be used without GraphQL",
+        },
+        Forbidden {
+            from: "graphql-gen",
+            to: "graph-store",
+            why: "a schema is generated in build scripts, without a store",
+        },
+        Forbidden {
+            from: "graphql-service",
+            to: "soml-core",
+            why: "it serves any schema",
+        },
+        Forbidden {
+            from: "federation",
+            to: "soml-core",
+            why: "a gateway serves subgraphs of anybody",
+        },
+        Forbidden {
+            from: "federation",
+            to: "graph-store",
+            why: "a gateway serves subgraphs of anybody",
+        },
+        Forbidden {
+            from: "service-auth",
+            to: "graphql-service",
+            why: "any service can verify tokens",
+        },
+    ],
+};
