@@ -144,16 +144,29 @@ impl KeyKind {
     }
 
     /// Returns where a step leads from a node to the values of a variable that count.
+    ///
+    /// The step comes before tests for several types: a server that joins as it is written would try all objects of these
+    /// types for each node.
     pub(super) fn values(&self, node: &Variable, step: &Step, value: &Variable) -> GraphPattern {
         let mut parts = Parts::default();
         parts.patterns.push(triple(node, step, value));
-        if let KeyKind::Objects(tests) = self {
-            parts.filters.push(is_iri(value));
-            parts
-                .patterns
-                .extend(tests.iter().map(|test| instance(value, test)));
+        let KeyKind::Objects(tests) = self else {
+            return parts.into_pattern();
+        };
+        let tests = tests.iter().map(|test| instance(value, test));
+        let (single, several): (Vec<_>, Vec<_>) =
+            tests.partition(|test| matches!(test, GraphPattern::Bgp { .. }));
+        parts.patterns.extend(single);
+        let inner = several
+            .into_iter()
+            .fold(parts.into_pattern(), |left, right| GraphPattern::Join {
+                left: Box::new(left),
+                right: Box::new(right),
+            });
+        GraphPattern::Filter {
+            expr: is_iri(value),
+            inner: Box::new(inner),
         }
-        parts.into_pattern()
     }
 
     /// Returns what is compared instead of the value, the same term for equal values; `None` for the value itself.
