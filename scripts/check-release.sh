@@ -76,14 +76,13 @@ libraries() {
   done
 }
 
-# The default is one of the features under another name. RocksDB takes half an hour to build; see
-# scripts/check-rocksdb.sh.
+# The default is one of the features under another name.
 check_features() {
   has_tool hack || {
     skip "cargo-hack: cargo install --locked cargo-hack"
     return
   }
-  cargo hack clippy --workspace --ignore-private --each-feature --exclude-features rocksdb,default \
+  cargo hack clippy --workspace --ignore-private --each-feature --exclude-features default \
     --locked -- -D warnings || return "$FOUND"
 }
 
@@ -101,7 +100,7 @@ check_oldest_rust() {
     return
   }
   RUSTFLAGS=-Dwarnings cargo "+$oldest" hack check --workspace --ignore-private --each-feature \
-    --exclude-features rocksdb,default --locked --target-dir "$work/oldest-target" || return "$FOUND"
+    --exclude-features default --locked --target-dir "$work/oldest-target" || return "$FOUND"
 }
 
 check_semver() {
@@ -139,9 +138,9 @@ check_semver() {
   return "$status"
 }
 
-# The features in a manifest, sorted; without RocksDB, which takes half an hour to build.
+# The features in a manifest, sorted.
 features() {
-  sed -n '/^\[features\]/,/^\[[^f]/ s/^\([a-z][a-z0-9_-]*\) *=.*/\1/p' | sed '/^rocksdb$/d' | sort
+  sed -n '/^\[features\]/,/^\[[^f]/ s/^\([a-z][a-z0-9_-]*\) *=.*/\1/p' | sort
 }
 
 check_external_types() {

@@ -7,8 +7,8 @@ use graph_store::GraphStore;
 use graph_store::image::{Image, ImageBuilder, ImageError};
 use graphql_gen::typesystem::{ApiError, ApiOptions};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::{RdfFormat, RdfParseError, RdfParser};
 use oxigraph::store::{LoaderError, Store};
+use oxrdfio::{RdfFormat, RdfParseError, RdfParser};
 
 use crate::generator::{Config, Format, Generator};
 

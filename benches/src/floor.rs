@@ -1,17 +1,18 @@
-//! The least that an answer can cost: straight loops over the quads that write the same bytes.
+//! The least that an answer can cost: straight loops over the image that write the same bytes.
 //!
 //! The answer has [`OBJECTS`] objects of six scalars: short and long texts, a number, a date and a
-//! truth value, so that the store keeps some in its index and some in its dictionary.
+//! truth value.
 
 use std::sync::Arc;
 
-use graph_store::oxigraph::OxigraphStore;
+use graph_store::image::{Image, ImageStore};
+use graph_store::query::TermView;
+use graph_store::{Statements, StoreError};
 use graphql_service::{Request, RequestContext, Response};
 use object_engine::ObjectService;
-use oxigraph::io::RdfFormat;
-use oxigraph::store::{StorageError, Store};
 use oxrdf::vocab::rdf;
-use oxrdf::{GraphNameRef, NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Term};
+use oxrdf::{NamedNode, NamedNodeRef, Term};
+use oxrdfio::RdfFormat;
 
 use crate::embedded::{self, EmbeddedError};
 use crate::generator::words::WORDS;
@@ -42,7 +43,7 @@ objects:
 
 /// The data, and the service over them.
 pub struct Floor {
-    store: Store,
+    image: Arc<Image>,
     service: ObjectService,
     request: Request,
     properties: [NamedNode; SCALARS],
@@ -52,17 +53,14 @@ impl Floor {
     /// Makes the data and the service.
     ///
     /// # Errors
-    /// When the store fails.
+    /// When there is no image of the data.
     pub fn new() -> Result<Self, EmbeddedError> {
-        let store = Store::new()?;
-        let mut loader = store.bulk_loader();
-        loader.load_from_slice(RdfFormat::Turtle, data().as_bytes())?;
-        loader.commit()?;
-        let graph_store = Arc::new(OxigraphStore::new(store.clone()));
+        let image = Arc::new(embedded::image_of(RdfFormat::Turtle, data().as_bytes())?);
+        let store = Arc::new(ImageStore::new(Arc::clone(&image)));
         let property = |field| NamedNode::new_unchecked(format!("{NAMESPACE}vocabulary/{field}"));
         Ok(Floor {
-            store,
-            service: embedded::service(SCHEMA, graph_store)?,
+            image,
+            service: embedded::service(SCHEMA, store)?,
             request: Request::new(format!("{{ book {{ {} }} }}", FIELDS.join(" "))),
             properties: FIELDS.map(property),
         })
@@ -76,59 +74,65 @@ impl Floor {
             .await
     }
 
-    /// Answers by one scan of the index per object.
+    /// Answers by one look through all columns per object.
     ///
     /// # Errors
-    /// When the store fails.
-    pub fn by_object(&self) -> Result<Vec<u8>, StorageError> {
-        self.answer(|subject, values| {
-            let subject = Some(NamedOrBlankNodeRef::from(subject));
-            let graph = Some(GraphNameRef::DefaultGraph);
-            for quad in self.store.quads_for_pattern(subject, None, None, graph) {
-                let quad = quad?;
+    /// When the image cannot be read.
+    pub fn by_object(&self) -> Result<Vec<u8>, StoreError> {
+        let read = |subject, values: &mut [Option<Term>; SCALARS]| {
+            let Some(subject) = self.image.term(subject).into_iri() else {
+                return Ok(());
+            };
+            self.image.about(&subject, &mut |property, value| {
                 let mut fields = self.properties.iter();
-                if let Some(field) = fields.position(|property| *property == quad.predicate) {
-                    values[field] = Some(quad.object);
+                if let Some(field) = fields.position(|known| *known == property) {
+                    values[field] = Some(value);
                 }
-            }
-            Ok(())
+            })
+        };
+        self.answer(read, |value| match value {
+            Term::Literal(literal) => Some(literal.value()),
+            _ => None,
         })
     }
 
     /// Answers by one look-up per value.
     ///
     /// # Errors
-    /// When the store fails.
-    pub fn by_value(&self) -> Result<Vec<u8>, StorageError> {
-        self.answer(|subject, values| {
-            let subject = Some(NamedOrBlankNodeRef::from(subject));
-            let graph = Some(GraphNameRef::DefaultGraph);
-            for (value, property) in values.iter_mut().zip(&self.properties) {
-                let property = Some(property.as_ref());
-                let mut quads = self.store.quads_for_pattern(subject, property, None, graph);
-                *value = quads.next().transpose()?.map(|quad| quad.object);
-            }
-            Ok(())
-        })
+    /// When the image cannot be read.
+    pub fn by_value(&self) -> Result<Vec<u8>, StoreError> {
+        let columns = self.properties.iter();
+        let columns: Vec<_> = columns
+            .map(|property| self.image.columns(property.as_ref()))
+            .collect();
+        self.answer(
+            |subject, values| {
+                for (value, columns) in values.iter_mut().zip(&columns) {
+                    let first = columns.and_then(|columns| columns.objects(subject).first());
+                    *value = first.map(|&first| self.image.term(first));
+                }
+                Ok(())
+            },
+            |value| match value {
+                TermView::Literal(literal) => Some(literal.value()),
+                _ => None,
+            },
+        )
     }
 
-    fn answer(
+    fn answer<V>(
         &self,
-        read: impl Fn(&NamedNode, &mut [Option<Term>; SCALARS]) -> Result<(), StorageError>,
-    ) -> Result<Vec<u8>, StorageError> {
+        read: impl Fn(u32, &mut [Option<V>; SCALARS]) -> Result<(), StoreError>,
+        text: impl Fn(&V) -> Option<&str>,
+    ) -> Result<Vec<u8>, StoreError> {
         let mut out = Vec::with_capacity(1 << 12);
         out.extend_from_slice(b"{\"data\":{\"book\":[");
-        let graph = Some(GraphNameRef::DefaultGraph);
-        let class = Some(CLASS.into());
-        let books = self
-            .store
-            .quads_for_pattern(None, Some(rdf::TYPE), class, graph);
-        for (position, book) in books.enumerate() {
-            let NamedOrBlankNode::NamedNode(subject) = book?.subject else {
-                continue;
-            };
+        let class = self.image.number(CLASS.into());
+        let books = self.image.columns(rdf::TYPE).zip(class);
+        let books = books.map_or(&[][..], |(types, class)| types.subjects(class));
+        for (position, &book) in books.iter().enumerate() {
             let mut values = [const { None }; SCALARS];
-            read(&subject, &mut values)?;
+            read(book, &mut values)?;
             out.extend_from_slice(if position > 0 { b",{" } else { b"{" });
             for (field, value) in values.iter().enumerate() {
                 if field > 0 {
@@ -137,7 +141,7 @@ impl Floor {
                 out.push(b'"');
                 out.extend_from_slice(FIELDS[field].as_bytes());
                 out.extend_from_slice(b"\":");
-                write_value(&mut out, field, value.as_ref());
+                write_value(&mut out, field, value.as_ref().and_then(&text));
             }
             out.push(b'}');
         }
@@ -146,16 +150,16 @@ impl Floor {
     }
 }
 
-/// Writes a value; the store keeps numbers and truth values in canonical form.
-fn write_value(out: &mut Vec<u8>, field: usize, value: Option<&Term>) {
+/// Writes a value; the data have numbers and truth values in canonical form.
+fn write_value(out: &mut Vec<u8>, field: usize, value: Option<&str>) {
     match value {
-        Some(Term::Literal(literal)) if matches!(FIELDS[field], "pages" | "lent") => {
-            out.extend_from_slice(literal.value().as_bytes());
+        Some(text) if matches!(FIELDS[field], "pages" | "lent") => {
+            out.extend_from_slice(text.as_bytes());
         }
-        Some(Term::Literal(literal)) => {
-            serde_json::to_writer(out, literal.value()).expect("writing to memory does not fail");
+        Some(text) => {
+            serde_json::to_writer(out, text).expect("writing to memory does not fail");
         }
-        _ => out.extend_from_slice(b"null"),
+        None => out.extend_from_slice(b"null"),
     }
 }
 

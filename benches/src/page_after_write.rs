@@ -8,7 +8,7 @@ use bytes::Bytes;
 use graph_store::image::ImageStore;
 use graphql_service::{Request, RequestContext};
 use object_engine::ObjectService;
-use oxigraph::io::RdfFormat;
+use oxrdfio::RdfFormat;
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 

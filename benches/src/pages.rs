@@ -5,7 +5,7 @@ use std::sync::Arc;
 use graph_store::image::ImageStore;
 use graphql_service::{Request, RequestContext};
 use object_engine::ObjectService;
-use oxigraph::io::RdfFormat;
+use oxrdfio::RdfFormat;
 use serde_json::{Map, Value};
 use tokio::runtime::Runtime;
 

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::stream::{self, StreamExt, TryStreamExt};
-use graph_store::oxigraph::OxigraphStore;
 use graph_store::{CallContext, GraphStore};
 use graphql_service::{Documents, Limits, Refusal, Request, RequestContext, Service};
 use search_index::engine::{Binding, Engine, EngineError, PhysicalName, SearchEngine};
@@ -106,7 +105,7 @@ impl Publications {
     /// When there is no server.
     pub fn new(
         soml: &str,
-        store: oxigraph::store::Store,
+        store: Arc<dyn GraphStore>,
         address: &str,
     ) -> Result<Self, SearchBenchError> {
         // Fails if somebody has installed one, which is as good.
@@ -124,7 +123,7 @@ impl Publications {
         Ok(Publications {
             schema,
             indexes,
-            store: Arc::new(OxigraphStore::new(store)),
+            store,
             address: address.trim_end_matches('/').to_owned(),
             http: reqwest::Client::new(),
             server: Arc::new(server.map_err(|error| SearchBenchError::Answer(error.to_string()))?),

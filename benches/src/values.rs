@@ -8,9 +8,9 @@ use std::fmt::Write as _;
 use std::io::{self, Cursor, Read};
 
 use graph_store::image::Image;
-use oxigraph::io::RdfFormat;
 use oxigraph::store::Store;
 use oxrdf::Literal;
+use oxrdfio::RdfFormat;
 use serde_json::{Map, Value, json};
 
 use crate::embedded::{self, EmbeddedError};

@@ -8,8 +8,8 @@ use graph_store::query::{
     Dataset, HydrationRequest, NodeCondition, Page, Selection, Slot, Step, TypeTest,
 };
 use graph_store::{CallContext, GraphStore};
-use oxigraph::io::{RdfFormat, RdfParser};
 use oxrdf::{NamedNode, Quad};
+use oxrdfio::{RdfFormat, RdfParser};
 
 /// What the image holds that inputs change.
 const DATA: &str = r#"

@@ -7,12 +7,11 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderValue, Request, StatusCode, header};
-use graph_store::oxigraph::OxigraphStore;
+use graph_store::image::{ImageBuilder, ImageStore};
 use http_body_util::BodyExt;
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
-use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
+use oxrdfio::{RdfFormat, RdfParser};
 use schema_registry::{Expected, InMemorySchemaStore};
 use serde_json::Value;
 use servers::app::App;
@@ -64,15 +63,16 @@ impl Service {
             .enable_all()
             .build()
             .expect("a runtime");
-        let store = Store::new().expect("a store in memory");
-        store
-            .load_from_slice(RdfFormat::Turtle, DATA.as_bytes())
-            .expect("valid data");
+        let mut image = ImageBuilder::new();
+        for quad in RdfParser::from_format(RdfFormat::Turtle).for_slice(DATA) {
+            let quad = quad.expect("valid data");
+            image.add(quad.as_ref()).expect("room for a few quads");
+        }
         let settings = Settings {
             request_timeout: Duration::from_secs(5),
             ..Settings::default()
         };
-        let store = Arc::new(OxigraphStore::new(store));
+        let store = Arc::new(ImageStore::new(image.build().expect("an image")));
         let app = Arc::new(App::new(
             settings,
             store,

@@ -6,8 +6,6 @@ pub mod error;
 pub mod evaluate;
 #[cfg(feature = "image")]
 pub mod image;
-#[cfg(feature = "oxigraph")]
-pub mod oxigraph;
 pub mod pattern;
 pub mod private_files;
 pub mod query;

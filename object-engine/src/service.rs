@@ -11,9 +11,7 @@ use graphql_gen::typesystem::{Api, ApiError};
 use graphql_service::{
     Documents, MeantFields, Reply, Request, RequestContext, Response, Service, Shorthands,
 };
-use oxrdf::NamedNode;
 use soml_core::access::Rights;
-use soml_core::schema::Path;
 
 use crate::explain::Explained;
 use crate::options::ServiceOptions;
@@ -58,9 +56,6 @@ impl ObjectService {
         let documents = Documents::new(api.schema(), options.limits.clone(), cache_bytes)
             .with_shorthands(shorthands)
             .with_meant_fields(meant_fields(&api));
-        if let Some(local) = store.local() {
-            local.expect_inverse(&inverse_properties(api.soml()));
-        }
         let shared = Shared {
             api,
             store,
@@ -134,17 +129,6 @@ impl Service for ObjectService {
     async fn respond(&self, request: Request, context: RequestContext) -> Response {
         self.execute(request, context).await
     }
-}
-
-/// Returns the RDF properties that are read from their values to their objects; one of several
-/// aliases comes several times.
-fn inverse_properties(soml: &soml_core::schema::Schema) -> Vec<NamedNode> {
-    let properties = soml.properties.iter();
-    let inverse = properties.filter_map(|property| match &property.path {
-        Path::Inverse { iri, .. } => Some(NamedNode::new_unchecked(iri)),
-        Path::Forward(_) => None,
-    });
-    inverse.collect()
 }
 
 /// Says once what a schema asks for and the service does not do.

@@ -7,8 +7,8 @@ use std::str::FromStr;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use oxigraph::io::{RdfFormat, RdfSerializer, WriterQuadSerializer};
-use oxigraph::model::Quad;
+use oxrdf::Quad;
+use oxrdfio::{RdfFormat, RdfSerializer, WriterQuadSerializer};
 
 use crate::load::DataFormat;
 

@@ -3,31 +3,20 @@
 use std::sync::Arc;
 
 use graph_store::image::{ImageBuilder, ImageError, ImageStore};
-use graph_store::oxigraph::OxigraphStore;
 use graph_store::remote::http::{ConnectionOptions, HttpEndpoint, HttpStore, OptionsError};
 use graph_store::{GraphStore, Statements};
 use soml_data::classes::DataView;
 
 use crate::config::Settings;
 use crate::data_folder::{self, FolderError};
-use crate::load::{LoadError, LoadTarget};
 
 /// The data store.
 #[derive(Clone)]
 pub enum DataStore {
     /// A store in the process, into which data are loaded.
-    Embedded(EmbeddedStore),
+    Embedded(Arc<ImageStore>),
     /// A SPARQL server with its data.
     Remote(Arc<HttpStore>),
-}
-
-/// A store in the process.
-#[derive(Clone)]
-pub enum EmbeddedStore {
-    /// An image with its changes.
-    Image(Arc<ImageStore>),
-    /// Oxigraph, on disk.
-    Oxigraph(Arc<OxigraphStore>),
 }
 
 /// Why a store cannot be opened.
@@ -51,63 +40,14 @@ pub enum OpenError {
     Options(#[from] OptionsError),
 }
 
-impl EmbeddedStore {
-    /// Creates a store in memory, without data.
-    ///
-    /// # Errors
-    ///
-    /// Fails if there is no memory for it.
-    pub fn in_memory() -> Result<Self, ImageError> {
-        let image = ImageBuilder::new().build()?;
-        Ok(EmbeddedStore::Image(Arc::new(ImageStore::new(image))))
-    }
-
-    /// Returns the store for queries.
-    #[must_use]
-    pub fn graph_store(&self) -> Arc<dyn GraphStore> {
-        match self {
-            EmbeddedStore::Image(store) => Arc::clone(store) as Arc<dyn GraphStore>,
-            EmbeddedStore::Oxigraph(store) => Arc::clone(store) as Arc<dyn GraphStore>,
-        }
-    }
-
-    /// Returns the data as a list of statements.
-    #[must_use]
-    pub fn statements(&self) -> Arc<dyn Statements> {
-        match self {
-            EmbeddedStore::Image(store) => store.snapshot(),
-            EmbeddedStore::Oxigraph(store) => Arc::clone(store) as Arc<dyn Statements>,
-        }
-    }
-
-    /// Tells whether there are no data.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store cannot be read.
-    pub fn is_empty(&self) -> Result<bool, LoadError> {
-        match self {
-            EmbeddedStore::Image(store) => Ok(store.is_empty()),
-            EmbeddedStore::Oxigraph(store) => store.inner().is_empty().map_err(LoadError::Store),
-        }
-    }
-
-    /// Passes what files are loaded into to `load`.
-    pub fn load<T>(&self, load: impl FnOnce(&dyn LoadTarget) -> T) -> T {
-        match self {
-            EmbeddedStore::Image(store) => load(store.as_ref()),
-            EmbeddedStore::Oxigraph(store) => load(&store.inner()),
-        }
-    }
-
-    /// Returns what the log calls the store.
-    #[must_use]
-    pub fn provider(&self) -> &'static str {
-        match self {
-            EmbeddedStore::Image(_) => "image",
-            EmbeddedStore::Oxigraph(store) => store.provider(),
-        }
-    }
+/// Creates a store in memory, without data.
+///
+/// # Errors
+///
+/// Fails if there is no memory for it.
+pub fn in_memory() -> Result<Arc<ImageStore>, ImageError> {
+    let image = ImageBuilder::new().build()?;
+    Ok(Arc::new(ImageStore::new(image)))
 }
 
 impl DataStore {
@@ -125,16 +65,13 @@ impl DataStore {
             settings.sparql.addresses.is_empty(),
         ) {
             (None, true) => {
-                let store = EmbeddedStore::in_memory()?;
-                if let EmbeddedStore::Image(image) = &store {
-                    image.set_order_memory(settings.store.order_memory);
-                }
+                let store = in_memory()?;
+                store.set_order_memory(settings.store.order_memory);
                 Ok(DataStore::Embedded(store))
             }
             (Some(folder), true) => {
                 let image = data_folder::open_image(folder, &settings.store)?;
-                let store = EmbeddedStore::Image(Arc::new(image));
-                Ok(DataStore::Embedded(store))
+                Ok(DataStore::Embedded(Arc::new(image)))
             }
             (None, false) => DataStore::connect(&settings.sparql),
             (Some(_), false) => Err(OpenError::TwoStores),
@@ -155,14 +92,14 @@ impl DataStore {
     #[must_use]
     pub fn graph_store(&self) -> Arc<dyn GraphStore> {
         match self {
-            DataStore::Embedded(store) => store.graph_store(),
+            DataStore::Embedded(store) => Arc::clone(store) as Arc<dyn GraphStore>,
             DataStore::Remote(store) => Arc::clone(store) as Arc<dyn GraphStore>,
         }
     }
 
     /// Returns the embedded store, if it is one.
     #[must_use]
-    pub fn embedded(&self) -> Option<&EmbeddedStore> {
+    pub fn embedded(&self) -> Option<&Arc<ImageStore>> {
         match self {
             DataStore::Embedded(store) => Some(store),
             DataStore::Remote(_) => None,
@@ -173,7 +110,7 @@ impl DataStore {
     #[must_use]
     pub fn plain_data(&self) -> PlainData {
         match self {
-            DataStore::Embedded(store) => PlainData::Statements(store.statements()),
+            DataStore::Embedded(store) => PlainData::Statements(store.snapshot()),
             DataStore::Remote(store) => PlainData::Queries(Arc::clone(store)),
         }
     }

@@ -13,7 +13,7 @@ use benches::log::Log;
 use benches::workload::{TEMPLATES, chosen};
 use benches::{SCHEMA, embedded, http, measure};
 use clap::Parser;
-use graph_store::oxigraph::OxigraphStore;
+use graph_store::image::ImageStore;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
@@ -71,8 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let templates = chosen(TEMPLATES, &arguments.templates)?;
     let config = Config::new(arguments.universities, arguments.seed)?;
     let store = embedded::load(config)?;
-    let graph_store = Arc::new(OxigraphStore::new(store.clone()));
-    graph_store.seal()?;
+    let graph_store = Arc::new(ImageStore::new(embedded::image(config)?));
     let serving = Runtime::new()?;
     let (stop, stopped) = oneshot::channel::<()>();
     let address = match &arguments.url {

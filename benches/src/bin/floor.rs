@@ -62,7 +62,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         "| variant | median | p95 | CPU | CPU relative to the least |"
     )?;
     writeln!(out, "|---|---:|---:|---:|---:|")?;
-    row(&mut out, "loop, a scan per object", by_object, least)?;
+    row(
+        &mut out,
+        "loop, a look through the columns per object",
+        by_object,
+        least,
+    )?;
     row(&mut out, "loop, a look-up per value", by_value, least)?;
     row(&mut out, "service in process", service, least)?;
     Ok(())

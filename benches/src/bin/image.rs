@@ -10,8 +10,8 @@ use benches::generator::{Config, Format, Generator};
 use benches::measure::{cpu_time, peak_memory};
 use clap::Parser;
 use graph_store::image::{Image, ImageBuilder};
-use oxigraph::io::RdfFormat;
 use oxigraph::store::Store;
+use oxrdfio::RdfFormat;
 use servers::load::{
     DataFormat, Finding, ImageSink, LoadError, LoadObserver, LoadOptions, LoadTarget, Sink,
     load_files,

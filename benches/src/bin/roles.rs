@@ -6,13 +6,13 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-use benches::embedded::load;
+use benches::embedded::image;
 use benches::generator::Config;
 use benches::measure::memory;
 use benches::workload::{TEMPLATES, instances};
 use clap::Parser;
 use graph_store::GraphStore;
-use graph_store::oxigraph::OxigraphStore;
+use graph_store::image::ImageStore;
 use graphql_service::{Caller, Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
 use tokio::runtime::Runtime;
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     let config = Config::new(arguments.universities, 42)?;
     let soml = std::fs::read_to_string(&arguments.schema)? + &roles();
-    let store: Arc<dyn GraphStore> = Arc::new(OxigraphStore::new(load(config)?));
+    let store: Arc<dyn GraphStore> = Arc::new(ImageStore::new(image(config)?));
     let open = service(&soml, &store, false)?;
     let limited = service(&soml, &store, true)?;
     let runtime = Runtime::new()?;

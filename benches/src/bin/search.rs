@@ -10,6 +10,7 @@ use benches::measure::{Samples, Summary};
 use benches::random::Random;
 use benches::search::{self, Indexed, KINDS, Publications, ask, operation};
 use clap::Parser;
+use graph_store::image::ImageStore;
 use search_index::embedded::EmbeddedEngine;
 use search_index::engine::PhysicalName;
 use search_index::service::SearchService;
@@ -54,7 +55,7 @@ struct Ways<'w> {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     let config = Config::new(arguments.universities, arguments.seed)?;
-    let store = embedded::load(config)?;
+    let store = Arc::new(ImageStore::new(embedded::image(config)?));
     let publications = Publications::new(benches::SCHEMA, store, &arguments.opensearch)?;
     let runtime = Runtime::new()?;
     let mut out = io::stdout().lock();

@@ -5,9 +5,9 @@ use std::io::Read;
 use std::sync::LazyLock;
 
 use benches::generator::{Config, DATA, Format, Generator, UNIVERSITIES, VOCABULARY, departments};
-use oxigraph::io::{RdfFormat, RdfParser};
 use oxrdf::vocab::rdf;
 use oxrdf::{NamedNode, Quad, Term};
+use oxrdfio::{RdfFormat, RdfParser};
 
 fn document(universities: usize, seed: u64, format: Format) -> Vec<u8> {
     let config = Config::new(universities, seed).unwrap();

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use benches::generator::Config;
 use benches::workload::{Answer, TEMPLATES, Template, collect, instances, read_json, write_json};
 use benches::{SCHEMA, embedded};
-use graph_store::oxigraph::OxigraphStore;
+use graph_store::image::ImageStore;
 use graphql_service::RequestContext;
 use object_engine::ObjectService;
 use oxigraph::store::Store;
@@ -19,7 +19,8 @@ const INSTANCES: usize = 8;
 static STORE: LazyLock<Store> = LazyLock::new(|| embedded::load(CONFIG).unwrap());
 
 fn service() -> ObjectService {
-    embedded::service(SCHEMA, Arc::new(OxigraphStore::new(STORE.clone()))).unwrap()
+    let store = ImageStore::new(embedded::image(CONFIG).unwrap());
+    embedded::service(SCHEMA, Arc::new(store)).unwrap()
 }
 
 /// Returns how many instances have an answer that is not empty.

@@ -7,14 +7,15 @@
 //! use std::sync::Arc;
 //!
 //! use graph_store::GraphStore;
-//! use graph_store::oxigraph::OxigraphStore;
-//! use oxigraph::store::Store;
+//! use graph_store::image::{ImageBuilder, ImageStore};
 //! use oxrdf::Quad;
 //!
 //! fn store(quads: &[Quad]) -> Arc<dyn GraphStore> {
-//!     let store = Store::new().expect("a store in memory");
-//!     store.extend(quads.iter().cloned()).expect("quads are added");
-//!     Arc::new(OxigraphStore::new(store))
+//!     let mut builder = ImageBuilder::new();
+//!     for quad in quads {
+//!         builder.add(quad.as_ref()).expect("a quad is added");
+//!     }
+//!     Arc::new(ImageStore::new(builder.build().expect("an image")))
 //! }
 //!
 //! graph_store::contract_tests!(store);
@@ -223,13 +224,14 @@ macro_rules! contract_tests {
 /// ```
 /// # use std::sync::Arc;
 /// # use graph_store::GraphStore;
-/// # use graph_store::oxigraph::OxigraphStore;
-/// # use oxigraph::store::Store;
+/// # use graph_store::image::{ImageBuilder, ImageStore};
 /// # use oxrdf::Quad;
 /// fn store(quads: &[Quad]) -> Arc<dyn GraphStore> {
-///     let store = Store::new().expect("a store in memory");
-///     store.extend(quads.iter().cloned()).expect("quads are added");
-///     Arc::new(OxigraphStore::new(store))
+///     let mut builder = ImageBuilder::new();
+///     for quad in quads {
+///         builder.add(quad.as_ref()).expect("a quad is added");
+///     }
+///     Arc::new(ImageStore::new(builder.build().expect("an image")))
 /// }
 ///
 /// graph_store::write_contract_tests!(store);

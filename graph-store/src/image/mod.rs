@@ -10,7 +10,7 @@
 //!
 //! ```
 //! use graph_store::image::{Image, ImageBuilder, ImageStore};
-//! use oxigraph::io::{RdfFormat, RdfParser};
+//! use oxrdfio::{RdfFormat, RdfParser};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;

@@ -358,7 +358,6 @@ impl<'i> QuadSource for Reader<'i> {
     /// `None` for a graph without triples.
     type Graph = Option<u32>;
 
-    const INDEXES_GRAPHS: bool = false;
     const SEARCHES_TEXTS: bool = true;
 
     fn node<'n>(&self, iri: &'n NamedNode) -> Cow<'n, u32> {

@@ -57,12 +57,7 @@ impl Transaction for Open {
     async fn apply(&mut self, change: QuadChange, context: &CallContext) -> Result<(), StoreError> {
         let View { data, pending, .. } = &mut self.view;
         let mut known = Known::default();
-        pending.apply(
-            change,
-            context,
-            |quad| quad,
-            |quad| Ok(known.has(data, quad)),
-        )
+        pending.apply(change, context, |quad| known.has(data, quad))
     }
 
     async fn commit(

@@ -1,4 +1,4 @@
-//! Sources that know only decoded quads: terms are their own handles.
+//! Public sources, which know only decoded quads: terms are their own handles.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -10,61 +10,34 @@ use oxrdf::{
 use super::source::{Object, Pattern, PatternSource, QuadSource, Quads};
 use crate::error::StoreError;
 
-/// A source of decoded quads during one request, with the shortcuts that it knows.
-pub(crate) trait DecodedQuads {
-    /// The error type of reads.
-    type Error;
-    /// The quads that match a pattern.
-    type Quads: Iterator<Item = Result<Quad, Self::Error>>;
+/// A public source during one request.
+pub(super) struct Plain<'a, P>(pub(super) &'a P);
 
+impl<'a, P: PatternSource> Plain<'a, P> {
     /// Returns the quads that match a pattern, in one graph or in all.
-    fn quads(&self, pattern: Pattern<'_>, graph: Option<GraphNameRef<'_>>) -> Self::Quads;
-
-    /// Converts a read error to an error of the store.
-    fn failed(error: Self::Error) -> StoreError;
-
-    /// Returns whether there may be quads outside the default graph.
-    fn may_have_named_graphs(&self) -> bool {
-        true
+    fn matching(&self, pattern: Pattern<'_>, graph: Option<&GraphName>) -> Quads<'a> {
+        self.0.quads_for_pattern(
+            pattern.subject.map(NamedOrBlankNodeRef::from),
+            pattern.predicate,
+            pattern.object,
+            graph.map(GraphName::as_ref),
+        )
     }
 
-    /// Returns whether a quad exists.
-    fn contains(
+    /// Returns a part of each quad that matches a pattern.
+    #[inline]
+    fn parts<T, F: Fn(Quad) -> T>(
         &self,
-        subject: &NamedNode,
-        predicate: NamedNodeRef<'_>,
-        object: &NamedNode,
-        graph: GraphNameRef<'_>,
-    ) -> Result<bool, StoreError> {
-        exists(self, subject, predicate, object, Some(graph))
+        pattern: Pattern<'_>,
+        graph: Option<&GraphName>,
+        part: F,
+    ) -> impl Iterator<Item = Result<T, StoreError>> + use<'a, P, T, F> {
+        self.matching(pattern, graph)
+            .map(move |quad| quad.map(&part))
     }
-
-    /// Returns the distinct subjects that link to an object by a property, where that is indexed.
-    fn links_to<'l>(
-        &'l self,
-        object: &NamedNode,
-        property: &NamedNode,
-    ) -> Option<impl Iterator<Item = NamedNode> + use<'l, Self>>;
 }
 
-/// Returns whether a triple exists in a graph or in any, by a scan.
-fn exists<Q: DecodedQuads + ?Sized>(
-    source: &Q,
-    subject: &NamedNode,
-    predicate: NamedNodeRef<'_>,
-    object: &NamedNode,
-    graph: Option<GraphNameRef<'_>>,
-) -> Result<bool, StoreError> {
-    let pattern = Pattern {
-        subject: Some(subject.as_ref()),
-        predicate: Some(predicate),
-        object: Some(object.into()),
-    };
-    let found = source.quads(pattern, graph).next().transpose();
-    Ok(found.map_err(Q::failed)?.is_some())
-}
-
-impl<Q: DecodedQuads> QuadSource for Q {
+impl<'a, P: PatternSource> QuadSource for Plain<'a, P> {
     type Node = NamedNode;
     type Term = Term;
     type Property<'q> = &'q NamedNode;
@@ -74,7 +47,7 @@ impl<Q: DecodedQuads> QuadSource for Q {
         Cow::Borrowed(iri)
     }
 
-    #[cfg(any(feature = "image", feature = "oxigraph"))]
+    #[cfg(feature = "image")]
     fn term(&self, term: TermRef<'_>) -> Term {
         term.into_owned()
     }
@@ -135,13 +108,13 @@ impl<Q: DecodedQuads> QuadSource for Q {
         subject: &NamedNode,
         property: &&NamedNode,
         graph: Option<&GraphName>,
-    ) -> impl Iterator<Item = Result<Term, StoreError>> + use<'s, Q> {
+    ) -> impl Iterator<Item = Result<Term, StoreError>> + use<'s, 'a, P> {
         let pattern = Pattern {
             subject: Some(subject.as_ref()),
             predicate: Some(property.as_ref()),
             object: None,
         };
-        read(self, pattern, graph, |quad| quad.object)
+        self.parts(pattern, graph, |quad| quad.object)
     }
 
     #[inline]
@@ -150,7 +123,7 @@ impl<Q: DecodedQuads> QuadSource for Q {
         property: &&NamedNode,
         object: Object<'_, NamedNode>,
         graph: Option<&GraphName>,
-    ) -> impl Iterator<Item = Result<Term, StoreError>> + use<'s, Q> {
+    ) -> impl Iterator<Item = Result<Term, StoreError>> + use<'s, 'a, P> {
         let pattern = Pattern {
             subject: None,
             predicate: Some(property.as_ref()),
@@ -159,7 +132,7 @@ impl<Q: DecodedQuads> QuadSource for Q {
                 Object::Literal(literal) => literal.into(),
             }),
         };
-        read(self, pattern, graph, |quad| quad.subject.into())
+        self.parts(pattern, graph, |quad| quad.subject.into())
     }
 
     #[inline]
@@ -167,14 +140,12 @@ impl<Q: DecodedQuads> QuadSource for Q {
         &'s self,
         property: &&NamedNode,
         graph: Option<&GraphName>,
-    ) -> impl Iterator<Item = Result<(Term, Term), StoreError>> + use<'s, Q> {
+    ) -> impl Iterator<Item = Result<(Term, Term), StoreError>> + use<'s, 'a, P> {
         let pattern = Pattern {
             predicate: Some(property.as_ref()),
             ..Pattern::default()
         };
-        read(self, pattern, graph, |quad| {
-            (quad.subject.into(), quad.object)
-        })
+        self.parts(pattern, graph, |quad| (quad.subject.into(), quad.object))
     }
 
     #[inline]
@@ -182,15 +153,14 @@ impl<Q: DecodedQuads> QuadSource for Q {
         &'s self,
         subject: &NamedNode,
         graph: Option<&GraphName>,
-    ) -> impl Iterator<Item = Result<(NamedNode, Term), StoreError>> + use<'s, Q> {
+    ) -> impl Iterator<Item = Result<(NamedNode, Term), StoreError>> + use<'s, 'a, P> {
         let pattern = Pattern {
             subject: Some(subject.as_ref()),
             ..Pattern::default()
         };
-        read(self, pattern, graph, |quad| (quad.predicate, quad.object))
+        self.parts(pattern, graph, |quad| (quad.predicate, quad.object))
     }
 
-    /// Where the graph is known, this may be a point look-up, which reads no chain and decodes nothing.
     fn contains(
         &self,
         subject: &NamedNode,
@@ -198,76 +168,25 @@ impl<Q: DecodedQuads> QuadSource for Q {
         object: &NamedNode,
         graph: Option<&GraphName>,
     ) -> Result<bool, StoreError> {
-        let property = property.as_ref();
-        match graph {
-            Some(graph) => DecodedQuads::contains(self, subject, property, object, graph.as_ref()),
-            None => exists(self, subject, property, object, None),
-        }
+        let pattern = Pattern {
+            subject: Some(subject.as_ref()),
+            predicate: Some(property.as_ref()),
+            object: Some(object.into()),
+        };
+        let found = self.matching(pattern, graph).next().transpose();
+        Ok(found?.is_some())
     }
 
-    fn links_to<'s>(
-        &'s self,
-        object: &NamedNode,
-        property: &&NamedNode,
-    ) -> Option<impl Iterator<Item = NamedNode> + use<'s, Q>> {
-        DecodedQuads::links_to(self, object, property)
-    }
-
-    #[cfg(any(feature = "image", feature = "oxigraph"))]
+    #[cfg(feature = "image")]
     fn quads<'s>(
         &'s self,
         pattern: Pattern<'_>,
         graph: Option<&GraphName>,
-    ) -> impl Iterator<Item = Result<Quad, StoreError>> + use<'s, Q> {
-        read(self, pattern, graph, |quad| quad)
+    ) -> impl Iterator<Item = Result<Quad, StoreError>> + use<'s, 'a, P> {
+        self.matching(pattern, graph)
     }
 
     fn may_have_named_graphs(&self) -> bool {
-        DecodedQuads::may_have_named_graphs(self)
-    }
-}
-
-/// Returns a part of each quad that matches a pattern.
-#[inline]
-fn read<Q: DecodedQuads, T, F: Fn(Quad) -> T>(
-    source: &Q,
-    pattern: Pattern<'_>,
-    graph: Option<&GraphName>,
-    part: F,
-) -> impl Iterator<Item = Result<T, StoreError>> + use<Q, T, F> {
-    let quads = source.quads(pattern, graph.map(GraphName::as_ref));
-    quads.map(move |quad| match quad {
-        Ok(quad) => Ok(part(quad)),
-        Err(error) => Err(Q::failed(error)),
-    })
-}
-
-/// A public source during one request.
-pub(super) struct Plain<'a, P>(pub(super) &'a P);
-
-impl<'a, P: PatternSource> DecodedQuads for Plain<'a, P> {
-    type Error = StoreError;
-    type Quads = Quads<'a>;
-
-    fn quads(&self, pattern: Pattern<'_>, graph: Option<GraphNameRef<'_>>) -> Quads<'a> {
-        self.0.quads_for_pattern(
-            pattern.subject.map(NamedOrBlankNodeRef::from),
-            pattern.predicate,
-            pattern.object,
-            graph,
-        )
-    }
-
-    fn failed(error: StoreError) -> StoreError {
-        error
-    }
-
-    fn links_to<'l>(
-        &'l self,
-        _object: &NamedNode,
-        _property: &NamedNode,
-    ) -> Option<impl Iterator<Item = NamedNode> + use<'l, 'a, P>> {
-        // A public source finds them like any other quads.
-        None::<std::iter::Empty<NamedNode>>
+        true
     }
 }

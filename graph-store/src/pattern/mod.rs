@@ -2,7 +2,7 @@
 //! scans.
 //!
 //! [`PatternSource`] is the shortest way to a store of one's own, and [`PatternStore`] is the store
-//! over it. The embedded store scans its own index in the same way. Index scans compare values
+//! over it. The store over an image is queried by the same scans. Index scans compare values
 //! exactly as answers show them, and need no query language.
 
 mod candidates;
@@ -12,9 +12,9 @@ mod hydrate;
 #[cfg(test)]
 mod numbered;
 mod orders;
-#[cfg(any(feature = "image", feature = "oxigraph"))]
+#[cfg(feature = "image")]
 mod overlay;
-#[cfg(any(feature = "image", feature = "oxigraph"))]
+#[cfg(feature = "image")]
 mod pending;
 mod read;
 mod ready;
@@ -27,20 +27,18 @@ mod source;
     )
 )]
 mod spans;
-#[cfg(any(feature = "image", feature = "oxigraph"))]
+#[cfg(feature = "image")]
 mod statements;
 mod store;
-#[cfg(any(feature = "image", feature = "oxigraph"))]
+#[cfg(feature = "image")]
 mod view;
 mod walk;
 
-#[cfg(feature = "oxigraph")]
-pub(crate) use decoded::DecodedQuads;
 #[cfg(feature = "image")]
 pub(crate) use orders::{
     Changes, KEPT_BYTES, Kept, KeptOrders, OrderSpec, OrderedList, SavedOrder, TakeChange,
 };
-#[cfg(any(feature = "image", feature = "oxigraph"))]
+#[cfg(feature = "image")]
 pub(crate) use source::Pattern;
 #[cfg(feature = "image")]
 pub(crate) use source::{Object, QuadSource};
@@ -48,7 +46,7 @@ pub use source::{PatternSource, Quads};
 #[cfg(feature = "image")]
 pub(crate) use spans::{Ranges, Spans, Within};
 pub use store::PatternStore;
-#[cfg(any(feature = "image", feature = "oxigraph"))]
+#[cfg(feature = "image")]
 pub(crate) use view::{Data, View};
-#[cfg(any(feature = "image", feature = "oxigraph"))]
+#[cfg(feature = "image")]
 pub(crate) use walk::Walker;

@@ -152,39 +152,6 @@ impl<'p, S: QuadSource> Overlay<'p, S> {
         failed.into_iter().chain(kept).chain(added)
     }
 
-    /// Returns the subjects whose link the change takes away altogether, and those that it links.
-    fn changed_links(
-        &self,
-        object: &S::Node,
-        property: &NamedNode,
-    ) -> Result<[HashSet<S::Node>; 2], StoreError> {
-        let changes = self.changes_to(property, Object::Node(object), None);
-        let start = |quad: &Quad| match &quad.subject {
-            NamedOrBlankNode::NamedNode(start) => Some(self.under.node(start).into_owned()),
-            NamedOrBlankNode::BlankNode(_) => None,
-        };
-        let (mut gone, mut new) = (HashSet::default(), HashSet::default());
-        for quad in changes.removed {
-            if let Some(start) = start(quad)
-                && !self.remains(quad)?
-            {
-                gone.insert(start);
-            }
-        }
-        let mut back = HashSet::default();
-        for quad in changes.added {
-            let Some(start) = start(quad) else { continue };
-            if gone.contains(&start) {
-                // Removed from one graph and added to another: it stays.
-                back.insert(start);
-            } else if !self.remains(quad)? {
-                new.insert(start);
-            }
-        }
-        gone.retain(|start| !back.contains(start));
-        Ok([gone, new])
-    }
-
     fn object(&self, quad: &Quad) -> S::Term {
         self.under.term(Term::as_ref(&quad.object))
     }
@@ -401,18 +368,6 @@ impl<'p, S: QuadSource> QuadSource for Overlay<'p, S> {
             Some(removed) => Ok(!self.is_gone(removed, graph.is_none())?),
             None => beneath(),
         }
-    }
-
-    fn links_to<'s>(
-        &'s self,
-        object: &S::Node,
-        property: &Self::Property<'_>,
-    ) -> Option<impl Iterator<Item = S::Node> + use<'s, 'p, S>> {
-        let under = self.under.links_to(object, &property.1)?;
-        // What fails here fails again in the scan that takes the place of the index.
-        let [gone, new] = self.changed_links(object, property.0).ok()?;
-        let under = under.filter(move |start| gone.is_empty() || !gone.contains(start));
-        Some(under.chain(new))
     }
 
     fn quads<'s>(

@@ -30,14 +30,12 @@ impl Pending {
         self.removed.is_empty() && self.added.is_empty()
     }
 
-    /// Applies a change to a store of which `exists` tells whether it has a quad. Each quad is taken in the form
-    /// that `form` gives it.
+    /// Applies a change to a store of which `exists` tells whether it has a quad.
     pub(crate) fn apply(
         &mut self,
         change: QuadChange,
         context: &CallContext,
-        form: impl Fn(Quad) -> Quad,
-        mut exists: impl FnMut(&Quad) -> Result<bool, StoreError>,
+        mut exists: impl FnMut(&Quad) -> bool,
     ) -> Result<(), StoreError> {
         let removed = change.removed.into_iter().map(|quad| (quad, false));
         let added = change.added.into_iter().map(|quad| (quad, true));
@@ -49,8 +47,7 @@ impl Pending {
                 let message = "the graph of change records is written by the store alone";
                 return Err(StoreError::Unsupported(message.to_owned()));
             }
-            let quad = form(quad);
-            let exists = exists(&quad)?;
+            let exists = exists(&quad);
             match is_added {
                 true => self.add(quad, exists),
                 false => self.remove(quad, exists),

@@ -120,9 +120,6 @@ pub(crate) trait QuadSource {
     /// A graph to scan, looked up once per request.
     type Graph;
 
-    /// Looking for a triple in one graph costs less than looking for it in all.
-    const INDEXES_GRAPHS: bool = true;
-
     /// [`QuadSource::pairs_by_object`] makes use of a filter.
     const SEARCHES_TEXTS: bool = false;
 
@@ -130,7 +127,7 @@ pub(crate) trait QuadSource {
     fn node<'n>(&self, iri: &'n NamedNode) -> Cow<'n, Self::Node>;
 
     /// Returns the handle of a term; one that does not occur in the data gets one too.
-    #[cfg(any(feature = "image", feature = "oxigraph"))]
+    #[cfg(feature = "image")]
     fn term(&self, term: TermRef<'_>) -> Self::Term;
 
     /// Looks a property up.
@@ -354,18 +351,8 @@ pub(crate) trait QuadSource {
         graph: Option<&Self::Graph>,
     ) -> Result<bool, StoreError>;
 
-    /// Returns the distinct subjects that link to an object by a property in any graph, where that is
-    /// indexed beside the quads.
-    fn links_to<'s>(
-        &'s self,
-        _object: &Self::Node,
-        _property: &Self::Property<'_>,
-    ) -> Option<impl Iterator<Item = Self::Node> + use<'s, Self>> {
-        None::<std::iter::Empty<Self::Node>>
-    }
-
     /// Returns whole quads that match a pattern: a triple once for each of its graphs.
-    #[cfg(any(feature = "image", feature = "oxigraph"))]
+    #[cfg(feature = "image")]
     fn quads<'s>(
         &'s self,
         pattern: Pattern<'_>,

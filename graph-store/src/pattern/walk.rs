@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use call_context::CallContext;
-use oxrdf::{GraphNameRef, NamedNode};
-#[cfg(any(feature = "image", feature = "oxigraph"))]
+use oxrdf::NamedNode;
+#[cfg(feature = "image")]
 use oxrdf::{Quad, Term, TermRef};
 
 use super::ready::{Known, ReadyStep, ReadyTest};
@@ -29,8 +29,6 @@ pub(crate) struct Walker<'a, S: QuadSource> {
     graphs: Option<Vec<S::Graph>>,
     /// A triple may occur in several of the graphs.
     pub(super) may_repeat: bool,
-    /// All graphs are read, and all triples are in this one, where that helps to find them.
-    only_graph: Option<S::Graph>,
     /// Triples read since the last check of the deadline.
     read: std::cell::Cell<u32>,
     /// Bytes of results since then.
@@ -43,19 +41,15 @@ impl<'a, S: QuadSource> Walker<'a, S> {
             let graphs = graphs.iter().map(|graph| graph.as_ref().into());
             graphs.map(|graph| source.graph(graph)).collect::<Vec<_>>()
         });
-        let default_only = graphs.is_none() && !source.may_have_named_graphs();
         let may_repeat = match &graphs {
             Some(graphs) => graphs.len() > 1,
-            None => !default_only && source.repeats_triples(),
+            None => source.may_have_named_graphs() && source.repeats_triples(),
         };
-        let only_graph =
-            (default_only && S::INDEXES_GRAPHS).then(|| source.graph(GraphNameRef::DefaultGraph));
         Walker {
             source,
             context,
             graphs,
             may_repeat,
-            only_graph,
             read: std::cell::Cell::new(0),
             kept: std::cell::Cell::new(0),
         }
@@ -195,57 +189,17 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         }
     }
 
-    /// Returns the subjects that link to `node` by the property of an inverse step, where that is
-    /// indexed.
-    fn led_by<'w>(
-        &'w self,
-        node: &S::Node,
-        step: &ReadyStep<'_, S>,
-    ) -> Option<impl Iterator<Item = S::Node> + use<'w, 'a, S>> {
-        match step.inverse && self.graphs.is_none() {
-            true => self.source.links_to(node, &step.property),
-            false => None,
-        }
-    }
-
     /// Returns what a step leads to from some constants, backwards.
     pub(super) fn leading_to<'w>(
         &'w self,
         values: Vec<Known<'w>>,
         step: ReadyStep<'w, S>,
     ) -> Starts<'w, S> {
-        if !step.inverse
-            && let Some(starts) = self.indexed(&values, &step)
-        {
-            return starts;
-        }
         Box::new(
             values
                 .into_iter()
                 .flat_map(move |value| self.starts(value, step)),
         )
-    }
-
-    /// Returns the subjects that link to some objects, where that is indexed; literals are not.
-    fn indexed<'w>(
-        &'w self,
-        values: &[Known<'_>],
-        step: &ReadyStep<'_, S>,
-    ) -> Option<Starts<'w, S>> {
-        if self.graphs.is_some() {
-            return None;
-        }
-        let mut found = Vec::with_capacity(values.len());
-        for value in values {
-            let Known::Iri(object) = value else {
-                return None;
-            };
-            let object = self.source.node(object);
-            found.push(self.source.links_to(&object, &step.property)?);
-        }
-        Some(Box::new(
-            found.into_iter().flatten().map(|start| Ok(Some(start))),
-        ))
     }
 
     /// Returns about how many triples a step leads along from a constant, backwards; `None` where that is not known.
@@ -301,13 +255,6 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         step: &ReadyStep<'_, S>,
         values: &mut Vec<S::Term>,
     ) -> Result<(), StoreError> {
-        if let Some(starts) = self.led_by(node, step) {
-            for start in starts {
-                self.tick()?;
-                values.push(start.into());
-            }
-            return Ok(());
-        }
         if self.graphs.is_none()
             && let Some(ends) = self.source.ends(node, &step.property, step.inverse)
         {
@@ -335,15 +282,6 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         step: &ReadyStep<'_, S>,
         mut test: impl FnMut(S::Term) -> Result<bool, StoreError>,
     ) -> Result<bool, StoreError> {
-        if let Some(starts) = self.led_by(node, step) {
-            for start in starts {
-                self.tick()?;
-                if test(start.into())? {
-                    return Ok(true);
-                }
-            }
-            return Ok(false);
-        }
         let mut found = false;
         self.each_end(node, step, |value| {
             found = !self.source.is_blank(&value) && test(value)?;
@@ -368,7 +306,7 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         let in_graph =
             |graph: Option<&S::Graph>| self.source.contains(subject, &step.property, object, graph);
         let Some(graphs) = &self.graphs else {
-            return in_graph(self.only_graph.as_ref());
+            return in_graph(None);
         };
         for graph in graphs {
             if in_graph(Some(graph))? {
@@ -399,7 +337,7 @@ impl<'a, S: QuadSource> Walker<'a, S> {
     }
 }
 
-#[cfg(any(feature = "image", feature = "oxigraph"))]
+#[cfg(feature = "image")]
 impl<S: QuadSource> Walker<'_, S> {
     /// Counts a term with a text of some bytes.
     fn keep_text(&self, bytes: usize) {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use async_trait::async_trait;
 use call_context::CallContext;
 use oxrdf::Quad;
-#[cfg(any(feature = "image", feature = "oxigraph", feature = "remote"))]
+#[cfg(any(feature = "image", feature = "remote"))]
 use oxrdf::{NamedOrBlankNode, Term};
 
 use crate::error::StoreError;
@@ -42,7 +42,7 @@ pub trait QuadSink {
 }
 
 /// Quads that are passed on together: few enough to be a small part of the memory, whatever their terms are.
-#[cfg(any(feature = "image", feature = "oxigraph", feature = "remote"))]
+#[cfg(any(feature = "image", feature = "remote"))]
 #[derive(Default)]
 pub(crate) struct Batch {
     pub(crate) quads: Vec<Quad>,
@@ -50,7 +50,7 @@ pub(crate) struct Batch {
     bytes: usize,
 }
 
-#[cfg(any(feature = "image", feature = "oxigraph", feature = "remote"))]
+#[cfg(any(feature = "image", feature = "remote"))]
 impl Batch {
     const QUADS: usize = 1_024;
     const BYTES: usize = 1 << 20;
@@ -75,7 +75,7 @@ impl Batch {
 }
 
 /// Passes quads of an embedded store to a sink.
-#[cfg(any(feature = "image", feature = "oxigraph"))]
+#[cfg(feature = "image")]
 pub(crate) async fn pass(
     mut quads: impl Iterator<Item = Result<Quad, StoreError>>,
     sink: &mut dyn QuadSink,

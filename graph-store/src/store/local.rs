@@ -1,7 +1,6 @@
 //! The view of a store that works on the calling thread.
 
 use call_context::CallContext;
-use oxrdf::NamedNode;
 
 use crate::error::StoreError;
 use crate::query::{Hydrated, HydrationRequest};
@@ -20,12 +19,6 @@ pub trait LocalStore: Send + Sync {
     ) -> Option<Result<Hydrated, StoreError>> {
         let _ = (request, context);
         None
-    }
-
-    /// Called when a service starts over the store, with the properties that it reads in inverse
-    /// direction, so that the store can prepare for them.
-    fn expect_inverse(&self, properties: &[NamedNode]) {
-        let _ = properties;
     }
 
     /// Returns how much work takes about half a millisecond, as calls count it by

@@ -15,10 +15,10 @@ pub(crate) mod export;
 mod keys;
 mod local;
 pub(crate) mod order;
-#[cfg(any(feature = "image", feature = "oxigraph"))]
+#[cfg(feature = "image")]
 pub(crate) mod queue;
 pub(crate) mod ready_order;
-#[cfg(any(feature = "image", feature = "oxigraph"))]
+#[cfg(feature = "image")]
 pub(crate) mod records;
 mod window;
 mod writer;

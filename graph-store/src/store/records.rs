@@ -17,16 +17,9 @@ pub(crate) struct RecordList {
     requests: HashMap<String, u64>,
     /// Their sequences, ascending.
     keys: HashMap<String, Vec<u64>>,
-    last: u64,
 }
 
 impl RecordList {
-    /// Returns the highest sequence so far, that of a forgotten record included.
-    #[cfg(feature = "oxigraph")]
-    pub(crate) fn last(&self) -> u64 {
-        self.last
-    }
-
     /// Returns all records.
     #[cfg(feature = "image")]
     pub(crate) fn iter(&self) -> impl Iterator<Item = &ChangeRecord> {
@@ -35,7 +28,6 @@ impl RecordList {
 
     /// Adds the record of a transaction that is committed.
     pub(crate) fn push(&mut self, record: ChangeRecord) {
-        self.last = record.sequence;
         self.requests
             .insert(record.said.request.clone(), record.sequence);
         if let Some(key) = &record.said.idempotency_key {

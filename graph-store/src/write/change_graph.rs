@@ -34,7 +34,7 @@ use super::record::{ChangeKind, ChangeRecord, ChangedObjects, NewRecord};
 pub const GRAPH: NamedNodeRef<'static> = NamedNodeRef::new_unchecked("urn:graph-store:changes");
 
 /// Returns whether a quad is one of change records.
-#[cfg(any(feature = "image", feature = "oxigraph"))]
+#[cfg(feature = "image")]
 pub(crate) fn is_record(quad: &Quad) -> bool {
     quad.graph_name.as_ref() == GRAPH.into()
 }

@@ -18,6 +18,7 @@ use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
 use proptest::prelude::*;
 
+use crate::back_end::images::builder;
 use crate::random_tests::setting;
 
 const SUBJECTS: u8 = 6;
@@ -87,14 +88,6 @@ fn event() -> impl Strategy<Value = Event> {
         1 => quads(20).prop_map(Event::Replace),
         1 => prop::collection::vec(quads(6), 0..5).prop_map(Event::MergeBeside),
     ]
-}
-
-fn builder<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> ImageBuilder {
-    let mut builder = ImageBuilder::new();
-    for quad in quads {
-        builder.add(quad.as_ref()).expect("room for a few quads");
-    }
-    builder
 }
 
 fn record(number: u64) -> NewRecord {

@@ -6,18 +6,12 @@ use std::path::Path;
 
 use graph_store::Statements;
 use graph_store::contract::quads;
-use graph_store::image::{Fault, Image, ImageBuilder, ImageError};
+use graph_store::image::{Fault, Image, ImageError};
 use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
 use proptest::prelude::*;
 
-fn builder(quads: &[Quad]) -> ImageBuilder {
-    let mut builder = ImageBuilder::new();
-    for quad in quads {
-        builder.add(quad.as_ref()).expect("room for a few quads");
-    }
-    builder
-}
+use crate::back_end::images::builder;
 
 fn texts<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> BTreeSet<String> {
     quads.into_iter().map(Quad::to_string).collect()

@@ -3,13 +3,12 @@
 //! `TRUTH_CASES` sets the number of conditions in place of `RANDOM_TESTS`.
 
 use futures::executor::block_on;
-use graph_store::oxigraph::OxigraphStore;
+use graph_store::image::ImageStore;
 use graph_store::query::{
     Comparison, Constant, Dataset, Domain, NodeCondition, Operator, Page, Quantifier, Regex,
     Selection, Step, TagRange, TermCondition, TypeTest, ValueCondition, ValueTest,
 };
 use graph_store::{CallContext, GraphStore};
-use oxigraph::store::Store;
 use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{GraphName, Literal, NamedNode, Quad, Term};
 use proptest::collection::vec;
@@ -18,6 +17,7 @@ use proptest::sample::{select, subsequence};
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
+use crate::back_end::images;
 use crate::random_tests::count;
 
 /// Data sets that each condition is evaluated over.
@@ -171,7 +171,7 @@ fn quads() -> impl Strategy<Value = Vec<Quad>> {
 }
 
 /// Returns how many objects satisfy a condition.
-fn satisfying(store: &OxigraphStore, parts: impl IntoIterator<Item = NodeCondition>) -> usize {
+fn satisfying(store: &ImageStore, parts: impl IntoIterator<Item = NodeCondition>) -> usize {
     let selection = Selection {
         condition: NodeCondition::all(parts),
         order: Vec::new(),
@@ -187,14 +187,8 @@ fn satisfying(store: &OxigraphStore, parts: impl IntoIterator<Item = NodeConditi
 fn a_condition_that_is_called_true_or_false_is_so_for_every_object() {
     let mut runner = TestRunner::deterministic();
     let (quads, conditions) = (quads(), condition());
-    let worlds: Vec<OxigraphStore> = (0..WORLDS)
-        .map(|_| {
-            let store = Store::new().expect("a store in memory");
-            for quad in drawn(&quads, &mut runner) {
-                store.insert(&quad).expect("room for a quad");
-            }
-            OxigraphStore::new(store)
-        })
+    let worlds: Vec<ImageStore> = (0..WORLDS)
+        .map(|_| images::of(&drawn(&quads, &mut runner)))
         .collect();
     let of_types = |types: &[&str]| {
         let types = types.iter().map(|name| node(name)).collect();

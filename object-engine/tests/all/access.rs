@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use graph_store::oxigraph::OxigraphStore;
 use graphql_gen::typesystem::FederationMode;
 use graphql_service::{Caller, Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
 use serde_json::{Value, json};
 
+use crate::back_end::images;
 use crate::fixture::{answer, json, service};
 
 const SCHEMA: &str = "
@@ -65,12 +63,9 @@ const DATA: &str = "
 ";
 
 fn fixture() -> ObjectService {
-    let store = Store::new().expect("a store");
-    store
-        .load_from_slice(RdfFormat::Turtle, DATA.as_bytes())
-        .expect("the data are Turtle");
+    let store = images::from_turtle(DATA);
     let options = ServiceOptions::default().with_roles_enforced(true);
-    service(SCHEMA, Arc::new(OxigraphStore::new(store)), options)
+    service(SCHEMA, Arc::new(store), options)
 }
 
 fn ask_as(caller: Option<Caller>, query: &str) -> Value {
@@ -394,13 +389,10 @@ fn left_out_of_entities(
     representations: &str,
     fields: &str,
 ) -> (Value, Vec<Value>) {
-    let store = Store::new().expect("a store");
-    store
-        .load_from_slice(RdfFormat::Turtle, DATA.as_bytes())
-        .expect("the data are Turtle");
+    let store = images::from_turtle(DATA);
     let mut options = ServiceOptions::default().with_roles_enforced(true);
     options.api = options.api.with_federation(FederationMode::V1);
-    let service = service(SCHEMA, Arc::new(OxigraphStore::new(store)), options);
+    let service = service(SCHEMA, Arc::new(store), options);
     let query = format!("{{ x: _entities(representations: [{representations}]) {{ {fields} }} }}");
     let caller = Arc::new(Caller::with_roles(roles.iter().copied()));
     let context = RequestContext::new().with_caller(caller);
@@ -475,7 +467,7 @@ fn a_schema_with_row_rules_is_refused_where_roles_are_enforced() {
         "All: {actions: ['*/*/read'], filters: {Film: {read: {year: {GT: 1980}}}}}",
     );
     let schema = Arc::new(soml_core::load(&text).schema.expect("a valid schema"));
-    let store = || Arc::new(OxigraphStore::new(Store::new().unwrap()));
+    let store = || Arc::new(images::empty());
     let options = || ServiceOptions::default().with_roles_enforced(true);
     let refused = ObjectService::new(Arc::clone(&schema), store(), options())
         .err()
@@ -487,11 +479,7 @@ fn a_schema_with_row_rules_is_refused_where_roles_are_enforced() {
 
 #[test]
 fn without_security_roles_say_nothing() {
-    let open = service(
-        SCHEMA,
-        Arc::new(OxigraphStore::new(Store::new().unwrap())),
-        ServiceOptions::default(),
-    );
+    let open = service(SCHEMA, Arc::new(images::empty()), ServiceOptions::default());
     let context = RequestContext::new().with_caller(Arc::new(Caller::default()));
     let answer = json(&answer(&open, Request::new("{ film { secret } }"), context));
     assert_eq!(answer, json!({"data": {"film": []}}));

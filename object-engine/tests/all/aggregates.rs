@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use graph_store::oxigraph::OxigraphStore;
+use graph_store::image::ImageStore;
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
+
+use crate::back_end::images;
 
 const SCHEMA: &str = "
 id: /soml/sums
@@ -45,7 +45,7 @@ fn things() -> impl Strategy<Value = Vec<Thing>> {
 }
 
 /// Writes equal values in different forms, so that they must count once.
-fn load(things: &[Thing]) -> Store {
+fn load(things: &[Thing]) -> ImageStore {
     let mut turtle = "@prefix v: <http://v/> .\n".to_owned();
     for (number, thing) in things.iter().enumerate() {
         let mut add = |value: String| turtle.push_str(&format!("<http://e/{number}> {value} .\n"));
@@ -66,11 +66,7 @@ fn load(things: &[Thing]) -> Store {
             add(format!("v:part <http://e/{part}>"));
         }
     }
-    let store = Store::new().expect("a store in memory");
-    store
-        .load_from_slice(RdfFormat::Turtle, turtle.as_bytes())
-        .expect("the data is valid");
-    store
+    images::from_turtle(turtle)
 }
 
 fn run(service: &ObjectService, query: &str) -> Value {
@@ -182,11 +178,8 @@ fn aggregates_are_those_of_what_the_lists_show() {
     );
     let mut runner = TestRunner::new(Config::with_cases(48));
     let checked = runner.run(&things(), |things| {
-        let service = crate::fixture::service(
-            SCHEMA,
-            Arc::new(OxigraphStore::new(load(&things))),
-            ServiceOptions::default(),
-        );
+        let service =
+            crate::fixture::service(SCHEMA, Arc::new(load(&things)), ServiceOptions::default());
         let answer = run(&service, &query);
         let list: Vec<&Value> = answer["thing"].as_array().expect("a list").iter().collect();
         check(&answer["thing_aggregate"], &list);
@@ -211,11 +204,7 @@ fn an_aggregate_costs_two_calls_whatever_it_groups() {
     };
     let mut options = ServiceOptions::new();
     options.explain = true;
-    let service = crate::fixture::service(
-        SCHEMA,
-        Arc::new(OxigraphStore::new(load(&[thing]))),
-        options,
-    );
+    let service = crate::fixture::service(SCHEMA, Arc::new(load(&[thing])), options);
     let query = "{ thing_aggregate { count size { sum max } groups(by: [tag]) { count } } }";
     let request = json!({"query": query, "extensions": {"explain": true}});
     let request: Request = serde_json::from_value(request).expect("a request");

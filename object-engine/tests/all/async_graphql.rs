@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_graphql::{BatchRequest, BatchResponse, Executor, Request};
-use graph_store::oxigraph::OxigraphStore;
 use graphql_service::RequestContext;
 use graphql_service::executor::ServiceExecutor;
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
+use oxrdfio::RdfFormat;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
+
+use crate::back_end::images;
 
 fn read(path: &Path) -> Option<String> {
     fs::read_to_string(path).ok()
@@ -32,17 +32,10 @@ fn shared(case: &Path, name: &str) -> String {
 }
 
 fn service(case: &Path) -> ObjectService {
-    let store = Store::new().expect("a store in memory");
-    let data = shared(case, "data.trig");
-    let loaded = store.load_from_slice(RdfFormat::TriG, data.as_bytes());
-    loaded.expect("the data are well formed");
+    let store = images::from_text(RdfFormat::TriG, shared(case, "data.trig"));
     let mut options = ServiceOptions::new();
     options.explain = true;
-    crate::fixture::service(
-        &shared(case, "schema.yaml"),
-        Arc::new(OxigraphStore::new(store)),
-        options,
-    )
+    crate::fixture::service(&shared(case, "schema.yaml"), Arc::new(store), options)
 }
 
 /// Returns the JSON of the request of a case, and what surrounds it.
@@ -132,15 +125,13 @@ objects:
 ";
 
 fn things() -> ObjectService {
-    let store = Store::new().expect("a store in memory");
     let data = "@prefix v: <http://example.org/v#> .
         <http://r/1> a v:Thing ; v:size 9223372036854775807 ; v:share 0.1e0 .
         <http://r/2> a v:Thing ; v:size 9223372036854775806 ; v:share 1e21 .";
-    let loaded = store.load_from_slice(RdfFormat::Turtle, data);
-    loaded.expect("the data are well formed");
+    let store = images::from_turtle(data);
     let mut options = ServiceOptions::new();
     options.explain = true;
-    crate::fixture::service(SCHEMA, Arc::new(OxigraphStore::new(store)), options)
+    crate::fixture::service(SCHEMA, Arc::new(store), options)
 }
 
 #[test]

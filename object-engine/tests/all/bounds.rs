@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use graph_store::oxigraph::OxigraphStore;
 use graphql_service::{
     MemoryBudget, Outcome, Request, RequestContext, Response, Slots, Weight, code,
 };
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
+use oxrdfio::RdfFormat;
 
+use crate::back_end::{BackEnd, Kind, images};
 use crate::fixture;
 
 const SCHEMA: &str = "
@@ -22,18 +21,19 @@ objects:
 ";
 
 /// Two objects that lead to each other, with a text of `length` bytes and two names each.
-fn service(length: usize, options: ServiceOptions) -> ObjectService {
+fn data(length: usize) -> String {
     let text = "x".repeat(length);
-    let data = format!(
+    format!(
         "@prefix v: <http://v/> .
          <http://r/1> a v:Stone ; v:text \"{text}\" ; v:name \"a\", \"b\" ; v:near <http://r/1>, <http://r/2> .
          <http://r/2> a v:Stone ; v:text \"{text}\" ; v:name \"a\", \"b\" ; v:near <http://r/1>, <http://r/2> ."
-    );
-    let store = Store::new().expect("a store in memory");
-    store
-        .load_from_slice(RdfFormat::Turtle, data.as_bytes())
-        .expect("the data are valid");
-    fixture::service(SCHEMA, Arc::new(OxigraphStore::new(store)), options)
+    )
+}
+
+/// Returns a service over the two objects.
+fn service(length: usize, options: ServiceOptions) -> ObjectService {
+    let store = images::from_turtle(data(length));
+    fixture::service(SCHEMA, Arc::new(store), options)
 }
 
 fn limited(bytes: usize) -> ServiceOptions {
@@ -164,7 +164,10 @@ async fn what_all_requests_hold_is_bounded_and_given_back() {
 
 #[tokio::test]
 async fn results_of_the_store_are_bounded_before_anything_is_written() {
-    let service = service(2_000_000, ServiceOptions::default());
+    // A store that returns terms as a whole, and not as numbers.
+    let store = BackEnd::new(Kind::Pattern);
+    store.load(&images::quads(RdfFormat::Turtle, data(2_000_000)));
+    let service = fixture::service(SCHEMA, store.graph_store(), ServiceOptions::default());
     let budget = MemoryBudget::new(1 << 20);
     let context = RequestContext::new().with_memory(Arc::new(budget.account()));
     let query = "{ stone(where: {text: {RE: \"y\"}}) { id } other: stone { texts_count } }";

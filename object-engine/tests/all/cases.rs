@@ -16,10 +16,10 @@ use std::sync::Arc;
 
 use graphql_service::{Caller, Limits, Request, RequestContext};
 use object_engine::{EngineLimits, ServiceOptions};
-use oxigraph::io::{RdfFormat, RdfParser};
-use oxrdf::Quad;
+use oxrdfio::RdfFormat;
 use serde_json::{Map, Value, json};
 
+use crate::back_end::images;
 use crate::back_end::{BackEnd, Kind};
 
 /// Members of an error that an expectation may name besides code and path.
@@ -94,10 +94,7 @@ fn options(context: &Value) -> ServiceOptions {
 fn run(case: &Path, back_end: &BackEnd) -> Value {
     let context = read_json(&case.join("context.json")).unwrap_or_default();
     let data = shared(case, "data.trig");
-    let quads: Result<Vec<Quad>, _> = RdfParser::from_format(RdfFormat::TriG)
-        .for_slice(data.as_bytes())
-        .collect();
-    back_end.load(&quads.unwrap_or_else(|error| panic!("{}: {error}", case.display())));
+    back_end.load(&images::quads(RdfFormat::TriG, data));
     let schema = shared(case, "schema.yaml");
     let roles = context["roles"].as_array().cloned();
     let options = options(&context).with_roles_enforced(roles.is_some());
@@ -187,23 +184,12 @@ fn agrees(expected: &Value, actual: &Value) -> bool {
 
 #[test]
 fn answers_are_as_expected() {
-    check_all(Kind::Memory);
-}
-
-#[test]
-fn answers_are_as_expected_with_an_index_of_links() {
-    check_all(Kind::Sealed);
-}
-
-#[test]
-#[cfg(feature = "rocksdb")]
-fn answers_are_as_expected_on_disk() {
-    check_all(Kind::RocksDb);
-}
-
-#[test]
-fn answers_are_as_expected_over_an_image() {
     check_all(Kind::Image);
+}
+
+#[test]
+fn answers_are_as_expected_over_quads_found_by_patterns() {
+    check_all(Kind::Pattern);
 }
 
 #[test]
@@ -241,7 +227,7 @@ fn answers_are_as_expected_over_fuseki() {
 fn check_all(kind: Kind) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     // The embedded store says what is expected; the others must agree.
-    let rewrite = kind == Kind::Memory && std::env::var_os("UPDATE_EXPECT").is_some();
+    let rewrite = kind == Kind::Image && std::env::var_os("UPDATE_EXPECT").is_some();
     let back_end = BackEnd::new(kind);
     let mut failures = Vec::new();
     let mut codes = BTreeSet::new();
@@ -264,10 +250,7 @@ fn check_all(kind: Kind) {
         let file = case.join("expected.json");
         let expected = read_json(&file);
         let pending = match kind {
-            Kind::Memory | Kind::Sealed | Kind::Written | Kind::ChangeGraph => "pending.md",
-            Kind::Image | Kind::WrittenImage | Kind::Folder => "pending.md",
-            #[cfg(feature = "rocksdb")]
-            Kind::RocksDb => "pending.md",
+            Kind::Image | Kind::WrittenImage | Kind::Folder | Kind::Pattern => "pending.md",
             Kind::Remote | Kind::RemoteNested | Kind::RemoteApart => {
                 "pending-over-oxigraph-sparql.md"
             }

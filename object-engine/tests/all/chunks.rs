@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use graph_store::oxigraph::OxigraphStore;
+use graph_store::image::ImageStore;
 use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
 use graph_store::{CallContext, GraphStore, LocalStore, StoreError, StoreInfo};
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
+
+use crate::back_end::images;
 
 const THINGS: usize = 2_345;
 const LOCK: &str = "nobody panics with the lock";
@@ -48,7 +48,7 @@ struct Asked {
 
 /// The embedded store, watched.
 struct Watched {
-    store: OxigraphStore,
+    store: Arc<ImageStore>,
     /// Knows no way to give values at once.
     waits: bool,
     asked: Arc<Asked>,
@@ -133,10 +133,10 @@ fn data() -> String {
     text + ":all a v:Part ; v:label \"of all\" .\n"
 }
 
-fn service(store: &Store, waits: bool) -> (ObjectService, Arc<Asked>) {
+fn service(store: &Arc<ImageStore>, waits: bool) -> (ObjectService, Arc<Asked>) {
     let asked = Arc::new(Asked::default());
     let watched = Watched {
-        store: OxigraphStore::new(store.clone()),
+        store: Arc::clone(store),
         waits,
         asked: Arc::clone(&asked),
     };
@@ -144,12 +144,8 @@ fn service(store: &Store, waits: bool) -> (ObjectService, Arc<Asked>) {
     (service, asked)
 }
 
-fn store() -> Store {
-    let store = Store::new().expect("a store in memory");
-    store
-        .load_from_slice(RdfFormat::Turtle, data().as_bytes())
-        .expect("the data is valid");
-    store
+fn store() -> Arc<ImageStore> {
+    Arc::new(images::from_turtle(data()))
 }
 
 #[test]

@@ -4,17 +4,17 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use graph_store::oxigraph::OxigraphStore;
+use graph_store::image::ImageStore;
 use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
 use graph_store::{CallContext, GraphStore, LocalStore, StoreError, StoreInfo};
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::RdfFormat;
-use oxigraph::model::{GraphNameRef, Literal, NamedNode, Quad};
-use oxigraph::store::Store;
+use oxrdf::{GraphNameRef, Literal, NamedNode, Quad};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
+
+use crate::back_end::{images, written};
 
 const SCHEMA: &str = "
 id: /soml/pages
@@ -27,7 +27,7 @@ objects:
 ";
 
 /// A store that knows no shorter way than the default of each method.
-struct Plain(OxigraphStore);
+struct Plain(Arc<ImageStore>);
 
 #[async_trait]
 impl GraphStore for Plain {
@@ -58,17 +58,13 @@ impl GraphStore for Plain {
 
 impl LocalStore for Plain {}
 
-fn service(store: Store) -> ObjectService {
-    crate::fixture::service(
-        SCHEMA,
-        Arc::new(OxigraphStore::new(store)),
-        ServiceOptions::default(),
-    )
+fn service(store: Arc<ImageStore>) -> ObjectService {
+    crate::fixture::service(SCHEMA, store, ServiceOptions::default())
 }
 
-fn plain_service(store: Store) -> ObjectService {
+fn plain_service(store: Arc<ImageStore>) -> ObjectService {
     let schema = soml_core::load(SCHEMA).schema.expect("the schema is valid");
-    let store = Arc::new(Plain(OxigraphStore::new(store)));
+    let store = Arc::new(Plain(store));
     ObjectService::new(Arc::new(schema), store, ServiceOptions::default()).expect("an API")
 }
 
@@ -113,7 +109,7 @@ fn id(number: usize) -> String {
     format!("http://e/{number:02}")
 }
 
-fn load(things: &[Thing]) -> Store {
+fn load(things: &[Thing]) -> Arc<ImageStore> {
     let mut turtle =
         "@prefix v: <http://v/> . @prefix x: <http://www.w3.org/2001/XMLSchema#> .\n".to_owned();
     for (number, thing) in things.iter().enumerate() {
@@ -140,11 +136,7 @@ fn load(things: &[Thing]) -> Store {
             ));
         }
     }
-    let store = Store::new().expect("a store in memory");
-    store
-        .load_from_slice(RdfFormat::Turtle, turtle.as_bytes())
-        .expect("the data is valid");
-    store
+    Arc::new(images::from_turtle(turtle))
 }
 
 const ORDERS: &[&str] = &[
@@ -229,7 +221,7 @@ fn all_pages_together_are_the_list() {
     let walked = runner.run(&input, |(things, order, size, backwards)| {
         let order = ORDERS[order];
         let store = load(&things);
-        let plain = plain_service(store.clone());
+        let plain = plain_service(Arc::clone(&store));
         let embedded = service(store);
         let query = format!("{{ thing(orderBy: {order}, offset: 0) {{ id }} }}");
         let answer = run(&embedded, &query, json!({}));
@@ -268,16 +260,17 @@ fn ids(page: &Value) -> Vec<String> {
 #[test]
 fn a_cursor_outlives_its_object_and_sees_what_comes_behind_it() {
     let store = load(&numbered(&[50, 40, 30, 20, 10]));
-    let service = service(store.clone());
+    let service = service(Arc::clone(&store));
     let first = run(&service, PAGE, json!({}));
     assert_eq!(ids(&first), [id(0), id(1)]);
     let cursor = &first["thingConnection"]["pageInfo"]["endCursor"];
 
     let last = NamedNode::new_unchecked(id(1));
-    for quad in store.quads_for_pattern(Some(last.as_ref().into()), None, None, None) {
-        let quad = quad.expect("a quad");
-        store.remove(&quad).expect("it is removed");
-    }
+    let quads = store.snapshot();
+    let of_last = quads
+        .iter()
+        .filter(|quad| quad.subject == last.clone().into());
+    written::write(store.as_ref(), of_last.collect(), Vec::new());
     let add = |number, size: &str| {
         let thing = NamedNode::new_unchecked(id(number));
         let node = NamedNode::new_unchecked;
@@ -285,11 +278,11 @@ fn a_cursor_outlives_its_object_and_sees_what_comes_behind_it() {
         let class = node("http://www.w3.org/1999/02/22-rdf-syntax-ns#type");
         let graph = GraphNameRef::DefaultGraph;
         let size = Literal::new_typed_literal(size, decimal);
-        let quads = [
+        let quads = vec![
             Quad::new(thing.clone(), class, node("http://v/Stone"), graph),
             Quad::new(thing, node("http://v/size"), size, graph),
         ];
-        store.extend(quads).expect("it is added");
+        written::write(store.as_ref(), Vec::new(), quads);
     };
     add(6, "45");
     add(7, "35");
@@ -314,7 +307,7 @@ fn a_plan_of_a_connection_tells_its_window() {
     let store = load(&numbered(&[2, 1]));
     let mut options = ServiceOptions::new();
     options.explain = true;
-    let service = crate::fixture::service(SCHEMA, Arc::new(OxigraphStore::new(store)), options);
+    let service = crate::fixture::service(SCHEMA, store, options);
     let query =
         "{ thingConnection(first: 1, orderBy: {size: DESC}) { nodes { size } totalCount } }";
     let request = json!({"query": query, "extensions": {"explain": true}});
@@ -332,5 +325,6 @@ fn a_plan_of_a_connection_tells_its_window() {
     ] {
         assert!(plan.contains(part), "{plan}");
     }
-    assert_eq!(explain["roundTrips"], json!(3));
+    // The count is the length of the order that the window is cut from.
+    assert_eq!(explain["roundTrips"], json!(2));
 }

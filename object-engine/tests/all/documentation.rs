@@ -4,11 +4,10 @@
 
 use std::sync::Arc;
 
-use graph_store::oxigraph::OxigraphStore;
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
+
+use crate::back_end::images;
 
 const PAGE: &str = include_str!("../../../docs/queries.md");
 const SCHEMA: &str = include_str!("../../../servers/demo/star-wars/schema.yaml");
@@ -30,11 +29,8 @@ async fn examples_answer_as_written() {
     // What the page shows beside lists is off in the demo.
     let soml = format!("{SCHEMA}\n{EXTENDED}");
     let schema = soml_core::load(&soml).schema.expect("the schema is valid");
-    let store = Store::new().expect("a store in memory");
-    store
-        .load_from_slice(RdfFormat::Turtle, DATA)
-        .expect("the data is valid");
-    let store = Arc::new(OxigraphStore::new(store));
+    let store = images::from_turtle(DATA);
+    let store = Arc::new(store);
     let service =
         ObjectService::new(Arc::new(schema), store, ServiceOptions::default()).expect("an API");
     let (queries, answers) = (blocks("graphql"), blocks("json"));

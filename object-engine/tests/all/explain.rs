@@ -2,25 +2,21 @@
 
 use std::sync::Arc;
 
-use graph_store::oxigraph::OxigraphStore;
 use graphql_service::{Outcome, Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
 use serde_json::{Value, json};
+
+use crate::back_end::images;
 
 const DATA: &str = include_str!("../../../servers/demo/star-wars/data.ttl");
 const SCHEMA: &str = include_str!("../../../servers/demo/star-wars/schema.yaml");
 
 async fn explain(service_allows: bool, schema: &str, query: &str) -> (Outcome, Value) {
     let schema = soml_core::load(schema).schema.expect("the schema is valid");
-    let store = Store::new().expect("a store in memory");
-    store
-        .load_from_slice(RdfFormat::Turtle, DATA)
-        .expect("the data is valid");
+    let store = images::from_turtle(DATA);
     let mut options = ServiceOptions::new();
     options.explain = service_allows;
-    let store = Arc::new(OxigraphStore::new(store));
+    let store = Arc::new(store);
     let service = ObjectService::new(Arc::new(schema), store, options).expect("an API");
     let request: Request =
         serde_json::from_value(json!({"query": query, "extensions": {"explain": true}}))

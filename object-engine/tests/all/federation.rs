@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use graph_store::oxigraph::OxigraphStore;
 use graphql_gen::typesystem::{Api, ApiOptions, FederationMode};
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
+
+use crate::back_end::images;
 
 const SCHEMA: &str = "
 id: /soml/printed
@@ -19,7 +18,7 @@ rbac: {roles: {Reader: {actions: ['*/*/read']}}}
 
 async fn service(federation: FederationMode) -> serde_json::Value {
     let schema = soml_core::load(SCHEMA).schema.expect("the schema is valid");
-    let store = Arc::new(OxigraphStore::new(Store::new().expect("a store in memory")));
+    let store = Arc::new(images::empty());
     let mut options = ServiceOptions::default();
     options.api = options.api.with_federation(federation);
     let service = ObjectService::new(Arc::new(schema), store, options).expect("an API");
@@ -35,7 +34,7 @@ async fn service(federation: FederationMode) -> serde_json::Value {
 #[test]
 fn the_service_serves_the_default_api() {
     let schema = || Arc::new(soml_core::load(SCHEMA).schema.expect("the schema is valid"));
-    let store = Arc::new(OxigraphStore::new(Store::new().expect("a store in memory")));
+    let store = Arc::new(images::empty());
     let service = ObjectService::new(schema(), store, ServiceOptions::default()).expect("an API");
     let api = Api::new(schema(), &ApiOptions::default()).expect("an API");
     assert_eq!(service.sdl(), api.sdl());
@@ -61,14 +60,11 @@ objects:
   Pupil: {inherits: Person}
 ";
     let schema = soml_core::load(soml).schema.expect("the schema is valid");
-    let store = Store::new().expect("a store in memory");
     let data = "<http://e/pip> a <http://v/Pupil> ; <http://v/age> 10 .";
-    store
-        .load_from_slice(RdfFormat::Turtle, data.as_bytes())
-        .expect("Turtle");
+    let store = images::from_turtle(data);
     let mut options = ServiceOptions::default();
     options.api = options.api.with_federation(FederationMode::V1);
-    let store = Arc::new(OxigraphStore::new(store));
+    let store = Arc::new(store);
     let service = ObjectService::new(Arc::new(schema), store, options).expect("an API");
     let query = "{ _entities(representations: [{__typename: \"Person\", id: \"http://e/pip\"}])
         { ... on Person { age } } }";
@@ -103,13 +99,10 @@ objects:
     let data = "@prefix v: <http://v/> .
         <http://r/1> a v:Cat ; v:name \"Tom\" ; v:lives 7 . <http://r/2> a v:Dog ; v:name \"Rex\" .";
     let schema = soml_core::load(schema).schema.expect("the schema is valid");
-    let store = Store::new().expect("a store in memory");
-    store
-        .load_from_slice(RdfFormat::Turtle, data)
-        .expect("the data is valid");
+    let store = images::from_turtle(data);
     let mut options = ServiceOptions::default();
     options.api = options.api.with_federation(FederationMode::V1);
-    let store = Arc::new(OxigraphStore::new(store));
+    let store = Arc::new(store);
     let service = ObjectService::new(Arc::new(schema), store, options).expect("an API");
     let query = "query($r: [_Any!]!) { _entities(representations: $r) {
         __typename ... on Animal { name } ... on Cat { lives } } }";

@@ -3,10 +3,11 @@
 use graphql_gen::typesystem::ApiOptions;
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::{RdfFormat, RdfParser};
 use oxrdf::Quad;
+use oxrdfio::RdfFormat;
 use serde_json::{Value, json};
 
+use crate::back_end::images;
 use crate::back_end::{BackEnd, Kind};
 use crate::fixture;
 
@@ -98,13 +99,11 @@ const SOME: &[&str] = &[
 ];
 
 fn quads() -> Vec<Quad> {
-    let parser = RdfParser::from_format(RdfFormat::Turtle);
-    let quads: Result<_, _> = parser.for_slice(DATA.as_bytes()).collect();
-    quads.expect("Turtle")
+    images::quads(RdfFormat::Turtle, DATA)
 }
 
 fn subject() -> (BackEnd, ObjectService) {
-    let back_end = BackEnd::new(Kind::Memory);
+    let back_end = BackEnd::new(Kind::Image);
     back_end.load(&quads());
     let api = ApiOptions::default().with_mutations(true);
     let options = ServiceOptions::new().with_api(api);

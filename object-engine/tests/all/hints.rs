@@ -18,7 +18,7 @@ objects:
 ";
 
 fn service() -> ObjectService {
-    let back_end = BackEnd::new(Kind::Memory);
+    let back_end = BackEnd::new(Kind::Image);
     let api = ApiOptions::default().with_mutations(true);
     let options = ServiceOptions::new().with_api(api);
     fixture::service(SCHEMA, back_end.graph_store(), options)

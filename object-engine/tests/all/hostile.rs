@@ -4,11 +4,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use graph_store::oxigraph::OxigraphStore;
 use graphql_service::{Outcome, Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
+
+use crate::back_end::images;
 
 const SCHEMA: &str = "
 id: /soml/hostile
@@ -35,11 +34,8 @@ fn service_with(options: ServiceOptions) -> ObjectService {
 
 fn service_over(schema: &str, data: &str, options: ServiceOptions) -> ObjectService {
     let schema = soml_core::load(schema).schema.expect("the schema is valid");
-    let store = Store::new().expect("a store in memory");
-    store
-        .load_from_slice(RdfFormat::Turtle, data.as_bytes())
-        .expect("the data is valid");
-    let store = Arc::new(OxigraphStore::new(store));
+    let store = images::from_turtle(data);
+    let store = Arc::new(store);
     ObjectService::new(Arc::new(schema), store, options).expect("an API")
 }
 

@@ -8,14 +8,13 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use graph_store::oxigraph::OxigraphStore;
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::{RdfFormat, RdfParser};
-use oxigraph::store::Store;
 use oxrdf::{Literal, NamedOrBlankNode, Quad, Term};
+use oxrdfio::{RdfFormat, RdfParser};
 use serde_json::{Value, json};
 
+use crate::back_end::images;
 use crate::fixture::{answer, json};
 
 const SCHEMA: &str = "
@@ -54,7 +53,7 @@ type ByObject = BTreeMap<String, Vec<Tagged>>;
 
 struct Data {
     service: ObjectService,
-    triples: usize,
+    triples: u64,
     raw: Raw,
 }
 
@@ -79,19 +78,16 @@ fn data() -> &'static Data {
             .expect("the data are whole");
         // One tag of the file is longer than a tag may be.
         let parser = RdfParser::from_format(RdfFormat::Turtle).lenient();
-        let store = Store::new().expect("a store in memory");
+        let mut quads = Vec::new();
         let mut raw = Raw::default();
         for quad in parser.for_slice(&text) {
             let quad = quad.expect("the data are Turtle");
             raw.add(&quad);
-            store.insert(&quad).expect("a store in memory");
+            quads.push(quad);
         }
-        let triples = store.len().expect("a store in memory");
-        let service = crate::fixture::service(
-            SCHEMA,
-            Arc::new(OxigraphStore::new(store)),
-            ServiceOptions::default(),
-        );
+        let store = images::of(&quads);
+        let triples = store.quads();
+        let service = crate::fixture::service(SCHEMA, Arc::new(store), ServiceOptions::default());
         Data {
             service,
             triples,

@@ -24,8 +24,6 @@ mod languages;
 mod leaks;
 mod model;
 mod mutations;
-#[cfg(feature = "rocksdb")]
-mod on_disk;
 mod plans;
 mod rights_of_writing;
 mod star_wars;

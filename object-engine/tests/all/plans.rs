@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use graph_store::oxigraph::OxigraphStore;
 use graphql_service::{Caller, Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
 use serde_json::{Value, json};
 
+use crate::back_end::images;
 use crate::fixture::{answer, json, service};
 
 const SCHEMA: &str = "
@@ -178,11 +176,8 @@ const ROLES: &[&[&str]] = &[
 ];
 
 fn made(options: ServiceOptions) -> ObjectService {
-    let store = Store::new().expect("a store");
-    store
-        .load_from_slice(RdfFormat::Turtle, DATA.as_bytes())
-        .expect("the data are Turtle");
-    service(SCHEMA, Arc::new(OxigraphStore::new(store)), options)
+    let store = images::from_turtle(DATA);
+    service(SCHEMA, Arc::new(store), options)
 }
 
 fn ask(service: &ObjectService, query: &str, variables: &str, roles: Option<&[&str]>) -> Value {

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use graph_store::oxigraph::OxigraphStore;
 use graph_store::{CallContext, GraphStore};
 use graphql_gen::typesystem::ApiOptions;
 use graphql_service::{Caller, Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
 use serde_json::{Value, json};
 
+use crate::back_end::images;
 use crate::fixture::{json, runtime, service};
 
 const SCHEMA: &str = "
@@ -55,11 +53,7 @@ const DATA: &str = "
 ";
 
 fn store(data: &str) -> Arc<dyn GraphStore> {
-    let store = Store::new().expect("a store");
-    store
-        .load_from_slice(RdfFormat::Turtle, data.as_bytes())
-        .expect("the data are Turtle");
-    Arc::new(OxigraphStore::new(store))
+    Arc::new(images::from_turtle(data))
 }
 
 fn fixture(store: Arc<dyn GraphStore>) -> ObjectService {

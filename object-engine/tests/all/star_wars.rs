@@ -5,19 +5,35 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use graph_store::oxigraph::OxigraphStore;
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::{RdfFormat, RdfParser};
 use oxigraph::sparql::{QueryResults, SparqlEvaluator};
 use oxigraph::store::Store;
+use oxrdf::Quad;
+use oxrdfio::{RdfFormat, RdfParser};
 use serde_json::Value;
 
+use crate::back_end::images;
 use crate::fixture::{answer, json};
 
 struct Demo {
     service: ObjectService,
+    /// The same data, which are asked in SPARQL.
     store: Store,
+}
+
+impl Demo {
+    fn new(soml: &str, quads: &[Quad]) -> Self {
+        let store = Store::new().expect("a store in memory");
+        store
+            .extend(quads.iter().cloned())
+            .expect("a store in memory");
+        let image = Arc::new(images::of(quads));
+        Demo {
+            service: crate::fixture::service(soml, image, ServiceOptions::default()),
+            store,
+        }
+    }
 }
 
 fn demo() -> &'static Demo {
@@ -26,18 +42,7 @@ fn demo() -> &'static Demo {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../servers/demo/star-wars");
         let soml = std::fs::read_to_string(folder.join("schema.yaml")).expect("the demo's schema");
         let data = std::fs::read(folder.join("data.ttl")).expect("the demo's data");
-        let store = Store::new().expect("a store in memory");
-        store
-            .load_from_slice(RdfFormat::Turtle, &data)
-            .expect("the demo's data are Turtle");
-        Demo {
-            service: crate::fixture::service(
-                &soml,
-                Arc::new(OxigraphStore::new(store.clone())),
-                ServiceOptions::default(),
-            ),
-            store,
-        }
+        Demo::new(&soml, &images::quads(RdfFormat::Turtle, data))
     })
 }
 
@@ -54,20 +59,10 @@ fn multilingual() -> &'static Demo {
         flate2::read::GzDecoder::new(data)
             .read_to_end(&mut text)
             .expect("the data are whole");
-        let store = Store::new().expect("a store in memory");
         // One tag of the file is longer than a tag may be.
         let parser = RdfParser::from_format(RdfFormat::Turtle).lenient();
-        store
-            .load_from_slice(parser, &text)
-            .expect("the data are Turtle");
-        Demo {
-            service: crate::fixture::service(
-                &soml,
-                Arc::new(OxigraphStore::new(store.clone())),
-                ServiceOptions::default(),
-            ),
-            store,
-        }
+        let quads: Result<Vec<Quad>, _> = parser.for_slice(&text).collect();
+        Demo::new(&soml, &quads.expect("the data are Turtle"))
     })
 }
 

@@ -5,17 +5,18 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use async_trait::async_trait;
-use graph_store::oxigraph::OxigraphStore;
+use graph_store::image::ImageStore;
 use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
 use graph_store::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern, RecordQuery};
 use graph_store::{CallContext, GraphStore, StoreError, StoreInfo, Transaction, WriteStore};
 use graphql_gen::typesystem::ApiOptions;
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::{RdfFormat, RdfParser};
-use oxigraph::store::Store;
 use oxrdf::Quad;
+use oxrdfio::RdfFormat;
 use serde_json::Value;
+
+use crate::back_end::images;
 
 /// What happens to a commit.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +27,7 @@ enum Fate {
 
 /// The embedded store behind something that counts, hides and fails.
 struct Wrapped {
-    store: OxigraphStore,
+    store: ImageStore,
     fates: Arc<Mutex<VecDeque<Fate>>>,
     steps: Arc<Mutex<Vec<&'static str>>>,
     /// Like a plain SPARQL endpoint, it cannot show what is not committed.
@@ -37,12 +38,8 @@ struct Wrapped {
 
 impl Wrapped {
     fn new(trig: &str) -> Self {
-        let store = Store::new().expect("a store in memory");
-        let quads = RdfParser::from_format(RdfFormat::TriG).for_slice(trig.as_bytes());
-        let quads: Vec<Quad> = quads.map(|quad| quad.expect("TriG")).collect();
-        store.extend(quads).expect("quads are added");
         Wrapped {
-            store: OxigraphStore::new(store),
+            store: images::from_text(RdfFormat::TriG, trig),
             fates: Arc::default(),
             steps: Arc::default(),
             is_blind: false,

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use graph_store::oxigraph::OxigraphStore;
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
 use serde_json::{Value, json};
+
+use crate::back_end::images;
 
 const SCHEMA: &str = "
 id: /soml/cast
@@ -34,11 +33,8 @@ const DATA: &str = "
 
 async fn answer(query: &str) -> Value {
     let schema = soml_core::load(SCHEMA).schema.expect("the schema is valid");
-    let store = Store::new().expect("a store in memory");
-    store
-        .load_from_slice(RdfFormat::Turtle, DATA)
-        .expect("the data is valid");
-    let store = Arc::new(OxigraphStore::new(store));
+    let store = images::from_turtle(DATA);
+    let store = Arc::new(store);
     let service =
         ObjectService::new(Arc::new(schema), store, ServiceOptions::default()).expect("an API");
     let response = service

@@ -6,6 +6,8 @@
 #[path = "../all/fixture/mod.rs"]
 mod fixture;
 mod hostile_documents;
+#[path = "../../../graph-store/tests/all/back_end/images.rs"]
+mod images;
 #[path = "../random_tests/mod.rs"]
 mod random_tests;
 
@@ -18,12 +20,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use fixture::{answer, json};
-use graph_store::oxigraph::OxigraphStore;
 use graphql_service::{Request, RequestContext};
 use hostile_documents::{Hostile, KINDS};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
 use random_tests::{count, setting};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
@@ -85,13 +84,10 @@ const MEMORY_PER_BYTE: usize = 400;
 const GREATEST_BODY: usize = 8 << 20;
 
 fn service() -> ObjectService {
-    let store = Store::new().expect("a store in memory");
-    store
-        .load_from_slice(RdfFormat::Turtle, data().as_bytes())
-        .expect("the data is valid");
+    let store = images::from_turtle(data());
     let mut options = ServiceOptions::default();
     options.limits.response_bytes = 4 << 20;
-    fixture::service(SCHEMA, Arc::new(OxigraphStore::new(store)), options)
+    fixture::service(SCHEMA, Arc::new(store), options)
 }
 
 /// Bytes that the process holds.

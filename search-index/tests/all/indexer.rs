@@ -8,15 +8,12 @@ mod stores;
 use std::sync::Arc;
 use std::time::Duration;
 
-use graph_store::oxigraph::OxigraphStore;
 use graph_store::{CallContext, GraphStore};
-use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
 use search_index::engine::SearchEngine;
 use search_index::indexer::{Indexer, IndexerError, IndexerOptions, Report};
 use search_index::mapping::{Indexes, MappingOptions, Owner};
 
-use crate::schema;
+use crate::{images, schema};
 
 /// Films and planets; the name of the property of planets decides the fingerprint of their index.
 fn films(property: &str) -> String {
@@ -44,10 +41,7 @@ fn triples(films: usize, planets: usize) -> String {
 }
 
 fn store(turtle: &str) -> Arc<dyn GraphStore> {
-    let store = Store::new().expect("a store");
-    let loaded = store.load_from_slice(RdfFormat::Turtle, turtle.as_bytes());
-    loaded.expect("the data are valid");
-    Arc::new(OxigraphStore::new(store))
+    Arc::new(images::from_turtle(turtle))
 }
 
 /// Options that wait little, with small pages so that there are several.

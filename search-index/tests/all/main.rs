@@ -12,6 +12,8 @@ mod expanded_terms;
 mod federation;
 #[cfg(feature = "embedded")]
 mod fuzz_seeds;
+#[path = "../../../graph-store/tests/all/back_end/images.rs"]
+mod images;
 mod indexer;
 #[cfg(feature = "embedded")]
 mod long_searches;

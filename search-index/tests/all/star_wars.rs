@@ -4,9 +4,8 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use graph_store::oxigraph::OxigraphStore;
-use oxigraph::io::{RdfFormat, RdfParser};
-use oxigraph::store::Store;
+use graph_store::image::ImageStore;
+use oxrdfio::{RdfFormat, RdfParser};
 use search_index::embedded::EmbeddedEngine;
 use search_index::engine::{Binding, PhysicalName, SearchEngine};
 use search_index::graph_store::{self, CallContext};
@@ -18,7 +17,7 @@ use search_index::sdl::SearchApi;
 use search_index::service::{SearchService, SearchServiceOptions, Target};
 use serde_json::{Value, json};
 
-use crate::{indexes, schema};
+use crate::{images, indexes, schema};
 
 const SOML: &str = "
 id: /soml/swapi
@@ -49,18 +48,16 @@ objects:
       releaseDate: {range: date}
 ";
 
-fn store() -> OxigraphStore {
+fn store() -> ImageStore {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../servers/tests/data/star-wars-multilingual/data.ttl.gz");
     let mut text = Vec::new();
     flate2::read::GzDecoder::new(std::fs::File::open(file).expect("the file"))
         .read_to_end(&mut text)
         .expect("the data");
-    let store = Store::new().expect("a store");
     let parser = RdfParser::from_format(RdfFormat::Turtle).lenient();
-    let quads = parser.for_slice(&text).filter_map(Result::ok);
-    store.extend(quads).expect("quads are added");
-    OxigraphStore::new(store)
+    let quads: Vec<_> = parser.for_slice(&text).filter_map(Result::ok).collect();
+    images::of(&quads)
 }
 
 /// Writes all objects to an engine, and serves them.

@@ -3,12 +3,9 @@
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
-#[cfg(not(feature = "rocksdb"))]
 use servers::allocator;
 use servers::cli::{Console, Soml, arguments};
 
-// Errors of RocksDB are freed by Rust and allocated by C, so both need the same allocator.
-#[cfg(not(feature = "rocksdb"))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -17,7 +14,6 @@ fn main() -> ExitCode {
         Ok(command) => command,
         Err(exit) => return exit.into(),
     };
-    #[cfg(not(feature = "rocksdb"))]
     if command.is_large() {
         allocator::give_memory_back_soon();
     }

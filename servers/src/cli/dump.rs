@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use async_trait::async_trait;
 use clap::Args;
 use graph_store::{CallContext, QuadSink};
-use oxigraph::model::Quad;
+use oxrdf::Quad;
 
 use super::config_args::ConfigArgs;
 use super::input::{Reading, two_stores};
@@ -19,7 +19,7 @@ use super::{CliError, Console, Exit};
 use crate::config::Settings;
 use crate::dump::{DumpFormat, DumpWriter, Packed};
 use crate::load::thousands;
-use crate::store::{DataStore, EmbeddedStore, OpenError};
+use crate::store::{self, DataStore, OpenError};
 
 #[derive(Debug, Args)]
 pub(super) struct Dump {
@@ -139,8 +139,8 @@ impl Dump {
             }
             ([_, ..], true) => Err(two_stores()),
             (files, false) => {
-                let embedded = EmbeddedStore::in_memory().map_err(OpenError::from)?;
-                self.reading.load(files, &embedded, console)?;
+                let embedded = store::in_memory().map_err(OpenError::from)?;
+                self.reading.load(files, embedded.as_ref(), console)?;
                 Ok(DataStore::Embedded(embedded))
             }
         }
@@ -195,8 +195,8 @@ impl From<CliError> for Failure {
 /// Returns how many quads a store has, where it knows that.
 fn quads(data: &DataStore) -> Option<u64> {
     match data {
-        DataStore::Embedded(EmbeddedStore::Image(store)) => Some(store.quads()),
-        _ => None,
+        DataStore::Embedded(store) => Some(store.quads()),
+        DataStore::Remote(_) => None,
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use graph_store::CallContext;
+use graph_store::image::ImageStore;
 use soml_data::infer::{InferOptions, Inferred, infer, infer_remote};
 
 use super::config_args::ConfigArgs;
@@ -14,7 +15,7 @@ use super::store::{StoreArgs, runtime};
 use super::{CliError, Console, Exit};
 use crate::config::Settings;
 use crate::load::thousands;
-use crate::store::{DataStore, EmbeddedStore};
+use crate::store::DataStore;
 
 #[derive(Debug, Args)]
 pub(super) struct Infer {
@@ -80,7 +81,7 @@ impl Infer {
         let is_kept = self.store.is_none() && settings.store.data_dir.is_some();
         let inferred = match (&store, self.data.as_slice()) {
             (DataStore::Embedded(store), []) if is_kept => {
-                infer(store.statements().as_ref(), &options, &context)
+                infer(store.snapshot().as_ref(), &options, &context)
             }
             (DataStore::Embedded(_), [_, ..]) if is_kept => return Err(two_stores()),
             (DataStore::Embedded(_), []) => {
@@ -94,10 +95,10 @@ impl Infer {
                 return Err(CliError::Usage(message.to_owned()));
             }
             (DataStore::Embedded(store), files) => {
-                let loaded = self.reading.load(files, store, console)?;
+                let loaded = self.reading.load(files, store.as_ref(), console)?;
                 writeln!(console.err, "{loaded}")?;
                 options.prefixes = loaded.prefixes;
-                infer(store.statements().as_ref(), &options, &context)
+                infer(store.snapshot().as_ref(), &options, &context)
             }
             (DataStore::Remote(store), []) => {
                 runtime()?.block_on(infer_remote(store.as_ref(), &options, &context))
@@ -147,14 +148,14 @@ pub(super) const INFERRED: &str = "the inferred schema";
 /// Makes a schema from data that is loaded, for commands that were given none; prefixes are those that the
 /// data declare.
 pub(super) fn from_data(
-    store: &EmbeddedStore,
+    store: &ImageStore,
     prefixes: Vec<(String, String)>,
 ) -> Result<Inferred, CliError> {
     let options = InferOptions {
         prefixes,
         ..InferOptions::default()
     };
-    infer(store.statements().as_ref(), &options, &CallContext::new()).map_err(CliError::Infer)
+    infer(store.snapshot().as_ref(), &options, &CallContext::new()).map_err(CliError::Infer)
 }
 
 /// Says what a schema made from data has.

@@ -4,6 +4,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use graph_store::image::ImageStore;
 use graphql_gen::typesystem::ApiOptions;
 use indicatif::ProgressDrawTarget;
 
@@ -17,7 +18,6 @@ use crate::load::{
 };
 use crate::render::{self, Style};
 use crate::schema::{UsableSchema, check_with, served_api};
-use crate::store::EmbeddedStore;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Schema and data")]
@@ -131,13 +131,11 @@ impl Input {
     /// Loads the data, when there is any.
     pub(super) fn load(
         &self,
-        store: &EmbeddedStore,
+        store: &ImageStore,
         console: &mut Console<'_>,
     ) -> Result<Option<LoadSummary>, CliError> {
         match self.data(console)? {
-            Some(data) => store
-                .load(|target| data.load_watched(target, console))
-                .map(Some),
+            Some(data) => data.load_watched(store, console).map(Some),
             None => Ok(None),
         }
     }
@@ -165,16 +163,8 @@ impl Data {
         }
     }
 
-    /// Loads the data into `store`.
+    /// Loads the data into what is no store yet, or is one.
     pub(super) fn load(
-        &self,
-        store: &EmbeddedStore,
-        observer: &mut dyn LoadObserver,
-    ) -> Result<LoadSummary, LoadError> {
-        store.load(|target| self.load_into(target, observer))
-    }
-
-    fn load_into(
         &self,
         target: &dyn LoadTarget,
         observer: &mut dyn LoadObserver,
@@ -195,7 +185,7 @@ impl Data {
         console: &mut Console<'_>,
     ) -> Result<LoadSummary, CliError> {
         let mut reporter = Reporter::new(console, self.files(), ProgressDrawTarget::stderr());
-        let summary = self.load_into(target, &mut reporter)?;
+        let summary = self.load(target, &mut reporter)?;
         reporter.finish()?;
         Ok(summary)
     }
@@ -213,18 +203,8 @@ impl Reading {
         base.is_some() || data_format.is_some() || !context.is_empty() || *strict
     }
 
-    /// Loads `paths`; findings go to the console.
-    pub(super) fn load(
-        &self,
-        paths: &[PathBuf],
-        store: &EmbeddedStore,
-        console: &mut Console<'_>,
-    ) -> Result<LoadSummary, CliError> {
-        store.load(|target| self.load_into(paths, target, console))
-    }
-
     /// Loads `paths` into what is no store yet, or is one; findings go to the console.
-    pub(super) fn load_into(
+    pub(super) fn load(
         &self,
         paths: &[PathBuf],
         target: &dyn LoadTarget,

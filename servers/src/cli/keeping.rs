@@ -1,6 +1,5 @@
 //! Where `soml serve` has data and schemas: in memory, in a folder, or behind a server.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use schema_registry::{InMemorySchemaStore, SchemaStore};
@@ -9,7 +8,7 @@ use super::CliError;
 use crate::app::App;
 use crate::config::{Settings, SyncWhen};
 use crate::data_folder::{Backups, DataFolder};
-use crate::store::{DataStore, EmbeddedStore, OpenError};
+use crate::store::{DataStore, OpenError};
 
 /// The stores of data and schemas.
 pub(super) struct Stores {
@@ -30,7 +29,7 @@ impl Stores {
         }
         let folder = DataFolder::open_or_create(path, &settings.store)?;
         Ok(Stores {
-            data: DataStore::Embedded(EmbeddedStore::Image(Arc::clone(&folder.image))),
+            data: DataStore::Embedded(Arc::clone(&folder.image)),
             schemas: Arc::new(folder.schemas.clone()),
             folder: Some(folder),
         })
@@ -87,25 +86,17 @@ pub(super) fn writing(app: &App) -> Option<String> {
 }
 
 /// Logs where data and schemas are.
-pub(super) fn log(app: &App, provider: &str, store_path: Option<&Path>) {
-    match (&app.settings.store.data_dir, store_path) {
-        (Some(folder), _) if app.store.writer().is_none() => tracing::info!(
-            provider,
+pub(super) fn log(app: &App) {
+    match &app.settings.store.data_dir {
+        Some(folder) if app.store.writer().is_none() => tracing::info!(
             folder = %folder.display(),
             "data are read from disk, and changes of schemas are kept in memory"
         ),
-        (Some(folder), _) => tracing::info!(
-            provider,
+        Some(folder) => tracing::info!(
             folder = %folder.display(),
             "data and schemas are kept on disk"
         ),
-        (None, Some(folder)) => tracing::info!(
-            provider,
-            folder = %folder.display(),
-            "data are kept on disk, schemas in memory"
-        ),
-        (None, None) => tracing::info!(
-            provider,
+        None => tracing::info!(
             "schemas and data are kept in memory; neither `store.dataDir` nor \
              `sparql.endpoint.address` is set"
         ),

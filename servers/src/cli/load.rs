@@ -32,11 +32,11 @@ impl Load {
         let loaded = match has_data(&folder)? {
             true => {
                 let image = open_image(&folder, &settings.store)?;
-                self.reading.load_into(&self.data, &image, console)?
+                self.reading.load(&self.data, &image, console)?
             }
             false => {
                 let new = NewFolder::new(&folder, &settings.store);
-                self.reading.load_into(&self.data, &new, console)?
+                self.reading.load(&self.data, &new, console)?
             }
         };
         writeln!(console.out, "{loaded}")?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use graph_store::image::ImageStore;
 use indicatif::ProgressDrawTarget;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -12,7 +13,6 @@ use super::progress::Reporter;
 use super::{CliError, Console};
 use crate::load::{Finding, LoadError, LoadObserver, LoadSummary};
 use crate::loading::LoadProgress;
-use crate::store::EmbeddedStore;
 
 /// Findings that may wait to be shown.
 const FINDINGS: usize = 256;
@@ -25,7 +25,7 @@ const TICK: Duration = Duration::from_millis(200);
 /// When the future is dropped the load stops at the next opportunity.
 pub(super) async fn load(
     loading: &Arc<LoadProgress>,
-    store: EmbeddedStore,
+    store: Arc<ImageStore>,
     data: Data,
     console: &mut Console<'_>,
     target: ProgressDrawTarget,
@@ -37,7 +37,7 @@ pub(super) async fn load(
         sender,
     };
     let mut reporter = Reporter::new(console, data.files(), target);
-    let work = tokio::task::spawn_blocking(move || data.load(&store, &mut watcher));
+    let work = tokio::task::spawn_blocking(move || data.load(store.as_ref(), &mut watcher));
     watch(loading, findings, &mut reporter).await;
     reporter.finish()?;
     let loaded = work.await.unwrap_or_else(|error| {

@@ -233,7 +233,6 @@ pub fn run_service<C: Parser>(run: impl FnOnce(C, &mut Console<'_>) -> Exit) -> 
         Ok(command) => command,
         Err(exit) => return exit.into(),
     };
-    #[cfg(not(feature = "rocksdb"))]
     allocator::give_memory_back_soon();
     let (mut out, mut err) = (io::stdout(), io::stderr());
     let interactive = err.is_terminal();
@@ -267,12 +266,6 @@ enum CliError {
     Check(#[source] StoreError),
     #[error("failed to infer a schema from the data")]
     Infer(#[source] InferError),
-    #[cfg(feature = "rocksdb")]
-    #[error("failed to open the store in {folder}")]
-    OpenStore {
-        folder: std::path::PathBuf,
-        source: oxigraph::store::StorageError,
-    },
     #[error("{0}")]
     Input(String),
     #[error(
@@ -351,15 +344,8 @@ impl CliError {
 
     fn exit(&self) -> Exit {
         match self {
-            #[cfg(feature = "rocksdb")]
-            CliError::OpenStore { .. } => Exit::System,
             CliError::Config(ConfigError::Read { .. })
-            | CliError::Load(
-                LoadError::Read { .. }
-                | LoadError::Store(_)
-                | LoadError::Image(_)
-                | LoadError::Stopped,
-            )
+            | CliError::Load(LoadError::Read { .. } | LoadError::Image(_) | LoadError::Stopped)
             | CliError::Read { .. }
             | CliError::Write(_)
             | CliError::WriteFile { .. }

@@ -215,7 +215,7 @@ impl Serve {
         if let (Some(data), Some(store)) = (data, store) {
             let loading = &search.app.loading;
             loading.begin(data.files().len().max(1));
-            let (store, target) = (store.clone(), lines.terminal());
+            let (store, target) = (Arc::clone(store), lines.terminal());
             let summary = loading::load(loading, store, data, console, target).await?;
             tracing::info!("{summary}");
             loading.end();

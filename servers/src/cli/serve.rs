@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use graph_store::CallContext;
-#[cfg(feature = "rocksdb")]
-use graph_store::oxigraph::OxigraphStore;
+use graph_store::image::ImageStore;
 use schema_registry::SchemaStoreError;
 use service_auth::Verifier;
 use tokio::sync::oneshot;
@@ -29,7 +28,7 @@ use crate::app::App;
 use crate::config::{PROPERTIES, Settings, Switch, token_warnings};
 use crate::http::Server;
 use crate::logging;
-use crate::store::{DataStore, EmbeddedStore};
+use crate::store::DataStore;
 
 /// Time for work off the async workers to notice that it is cancelled.
 const LAST_WORK: Duration = Duration::from_secs(1);
@@ -48,14 +47,9 @@ pub(super) struct Serve {
     /// Their passwords are new at each start, and printed.
     #[arg(long, requires = "demo")]
     roles: bool,
-    /// Keeps the data on disk: `--data` is loaded only if the folder is empty.
-    ///
-    /// Needs a build with `--features rocksdb`.
-    #[arg(long, value_name = "DIR", conflicts_with = "demo")]
-    store_path: Option<PathBuf>,
     /// Keeps data and schemas in a folder over a restart (`store.dataDir`): `--data` is loaded only if the
     /// folder has no data.
-    #[arg(long, value_name = "DIR", conflicts_with = "store_path")]
+    #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// Infers a schema from data that are there already, in a folder without stored schemas, and stores and
     /// binds it. With `--data` and without `--schema`, this is done anyway.
@@ -172,7 +166,6 @@ impl Serve {
             (self.input.has_schema(), "--schema"),
             (self.input.has_data(), "--data"),
             (self.infer_schema, "--infer-schema"),
-            (self.store_path.is_some(), "--store-path"),
             (settings.store.data_dir.is_some(), "`store.dataDir`"),
             (
                 !settings.sparql.addresses.is_empty(),
@@ -217,7 +210,6 @@ impl Serve {
         }
         let has_folder = app.settings.store.data_dir.is_some();
         let keeps_data = store.embedded().is_none()
-            || self.store_path.is_some()
             // One that cannot be written to keeps no indexes either.
             || (has_folder && app.store.writer().is_some());
         let (graph, is_named) = (store.graph_store(), self.input.has_schema());
@@ -235,7 +227,7 @@ impl Serve {
         console: &mut Console<'_>,
     ) -> Result<Exit, CliError> {
         let mut stop = pin!(stop_signal());
-        let stores = self.stores(&settings)?;
+        let stores = Stores::open(&settings)?;
         let schema = self.input.served_schema(self.roles)?;
         let data = self.input.data(console)?;
         let app = stores.app(settings);
@@ -337,55 +329,24 @@ impl Serve {
         Ok(())
     }
 
-    /// Opens the store on disk that is named, or what the settings name.
-    fn stores(&self, settings: &Settings) -> Result<Stores, CliError> {
-        match &self.store_path {
-            None => Stores::open(settings),
-            Some(_) if settings.store.data_dir.is_some() => Err(CliError::Usage(
-                "--store-path and `store.dataDir` name folders that keep the data: use only one of \
-                 them"
-                    .to_owned(),
-            )),
-            Some(_) if !settings.sparql.addresses.is_empty() => Err(CliError::Usage(
-                "--store-path keeps data in this process, and `sparql.endpoint.address` names a \
-                 server that holds the data: use only one of them"
-                    .to_owned(),
-            )),
-            #[cfg(feature = "rocksdb")]
-            Some(folder) => OxigraphStore::open(folder)
-                .map(|store| EmbeddedStore::Oxigraph(Arc::new(store)))
-                .map(|store| Stores::with_data(DataStore::Embedded(store)))
-                .map_err(|source| CliError::OpenStore {
-                    folder: folder.clone(),
-                    source,
-                }),
-            #[cfg(not(feature = "rocksdb"))]
-            Some(_) => Err(CliError::Usage(
-                "--store-path needs a build with `--features rocksdb`; --data-dir keeps data on disk in \
-                 every build"
-                    .to_owned(),
-            )),
-        }
-    }
-
     /// Loads the data into the embedded store, and makes a schema of them where none is given.
     async fn fill_embedded(
         &self,
         app: &Arc<App>,
-        store: &EmbeddedStore,
+        store: &Arc<ImageStore>,
         data: Option<Data>,
         lines: &Lines,
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
         let is_named = data.is_some();
-        let has_data = !store.is_empty()?;
+        let has_data = !store.is_empty();
         let mut prefixes = Vec::new();
         match data {
             Some(_) if has_data => {
                 tracing::warn!("the store has data already; --data is not loaded");
             }
             Some(data) => {
-                let (store, target) = (store.clone(), lines.terminal());
+                let (store, target) = (Arc::clone(store), lines.terminal());
                 let summary = loading::load(&app.loading, store, data, console, target).await?;
                 tracing::info!("{summary}");
                 prefixes = summary.prefixes;
@@ -393,14 +354,14 @@ impl Serve {
             None => {}
         }
         if !app.has_schema() && (has_data || is_named || self.infer_schema) {
-            let has_data = !store.is_empty()?;
+            let has_data = !store.is_empty();
             if self.infers(app, is_named, has_data).await? {
                 self.bind_inferred(app, store, prefixes, console).await?;
             }
         } else if self.infer_schema {
             tracing::info!("a schema is bound, so --infer-schema infers none");
         }
-        keeping::log(app, store.provider(), self.store_path.as_deref());
+        keeping::log(app);
         Ok(())
     }
 
@@ -449,11 +410,11 @@ impl Serve {
     async fn bind_inferred(
         &self,
         app: &App,
-        store: &EmbeddedStore,
+        store: &Arc<ImageStore>,
         prefixes: Vec<(String, String)>,
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
-        let store = store.clone();
+        let store = Arc::clone(store);
         let inferred = tokio::task::spawn_blocking(move || from_data(&store, prefixes));
         let inferred = inferred.await.expect("inferring a schema does not panic")?;
         tracing::info!(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use graph_store::GraphStore;
+use graph_store::image::ImageStore;
 use graph_store::remote::http::ConnectionOptions;
 use graphql_service::{CallContext, RequestContext};
 use schema_registry::{SchemaStore, SchemaStoreError};
@@ -17,7 +18,7 @@ use crate::config::Settings;
 use crate::data_folder::DataFolder;
 use crate::logging;
 use crate::schema::UsableSchema;
-use crate::store::{DataStore, EmbeddedStore, OpenError};
+use crate::store::{DataStore, OpenError};
 
 /// A store in place of data files.
 #[derive(Debug, Args)]
@@ -117,7 +118,7 @@ fn over_folder(
     console: &mut Console<'_>,
 ) -> Result<(UsableSchema, Opened), CliError> {
     let folder = DataFolder::open(path, &settings.store)?;
-    let embedded = EmbeddedStore::Image(Arc::clone(&folder.image));
+    let embedded = Arc::clone(&folder.image);
     let schema = match runtime()?.block_on(bound_document(&folder))? {
         Some((id, text)) => {
             writeln!(
@@ -129,7 +130,8 @@ fn over_folder(
         }
         None => inferred(&embedded, Vec::new(), console)?,
     };
-    let (store, data) = (embedded.graph_store(), DataStore::Embedded(embedded));
+    let data = DataStore::Embedded(embedded);
+    let store = data.graph_store();
     Ok((schema, Opened { store, data }))
 }
 
@@ -152,7 +154,7 @@ async fn bound_document(folder: &DataFolder) -> Result<Option<(String, Arc<str>)
 
 /// Makes a schema from data.
 fn inferred(
-    embedded: &EmbeddedStore,
+    embedded: &ImageStore,
     prefixes: Prefixes,
     console: &mut Console<'_>,
 ) -> Result<UsableSchema, CliError> {

@@ -22,7 +22,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures::stream::unfold;
 use graph_store::{CallContext, GraphStore, QuadSink, StoreError};
-use oxigraph::model::Quad;
+use oxrdf::Quad;
 use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, Sender, channel};

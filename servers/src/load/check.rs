@@ -6,12 +6,12 @@
 use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 
-use oxigraph::model::vocab::rdf;
-use oxigraph::model::{
-    BlankNode, GraphName, GraphNameRef, Literal, NamedNodeRef, NamedOrBlankNode, Quad, Term,
-};
 use oxilangtag::LanguageTag;
 use oxiri::IriRef;
+use oxrdf::vocab::rdf;
+use oxrdf::{
+    BlankNode, GraphName, GraphNameRef, Literal, NamedNodeRef, NamedOrBlankNode, Quad, Term,
+};
 
 use super::stand_ins::StandIns;
 
@@ -139,7 +139,7 @@ impl BlankNodes {
 
 #[cfg(test)]
 mod tests {
-    use oxigraph::model::{Literal, NamedNode};
+    use oxrdf::{Literal, NamedNode};
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use oxigraph::io::{JsonLdProfileSet, LoadedDocument, RdfFormat};
+use oxrdfio::{JsonLdProfileSet, LoadedDocument, RdfFormat};
 
 use super::documents::check_json;
 use super::read_text;

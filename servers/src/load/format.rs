@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use oxigraph::io::{JsonLdProfileSet, RdfFormat};
+use oxrdfio::{JsonLdProfileSet, RdfFormat};
 
 use super::documents::JSON_TOKEN_BYTES;
 use super::statements::TOKEN_BYTES;

@@ -1,4 +1,4 @@
-//! Loading RDF files into a store: an image, or Oxigraph.
+//! Loading RDF files into the embedded store.
 //!
 //! Files are streamed: a thread reads and parses while another collects what the store is built from; lines
 //! of N-Triples and N-Quads are parsed by several. A load is all or nothing.
@@ -17,7 +17,6 @@ mod parse;
 mod report;
 mod sink;
 mod source;
-mod spelling;
 mod stand_ins;
 mod statements;
 mod terms;
@@ -204,11 +203,10 @@ impl<'a> Load<'a> {
         let (sender, parts) = sync_channel(blocks.parts());
         let before = self.summary.statements;
         let skipped_before = self.summary.statements_skipped;
-        let looks_for_lost = !self.sink.keeps_lexical_forms();
         thread::scope(|scope| {
             let reading = scope.spawn(move || {
                 let source = open(input.path).map_err(|e| unopened(input.path, e))?;
-                parse::parse(input, source, looks_for_lost, blocks, &sender)
+                parse::parse(input, source, blocks, &sender)
             });
             let stored = self.store(parts);
             let read = reading.join().unwrap_or_else(|_| {
@@ -250,15 +248,15 @@ impl<'a> Load<'a> {
             return Err(LoadError::Stopped);
         }
         match parsed {
-            Parsed::Quads(quads, spellings_lost) => {
+            Parsed::Quads(quads) => {
                 let count = quads.len();
                 self.sink.add(quads)?;
-                self.added(count, spellings_lost);
+                self.added(count);
             }
-            Parsed::Batch(batch, spellings_lost) => {
+            Parsed::Batch(batch) => {
                 let count = batch.len();
                 self.sink.add_batch(batch)?;
-                self.added(count, spellings_lost);
+                self.added(count);
             }
             Parsed::Finding(finding) if self.strict => return Err(LoadError::Strict(finding)),
             Parsed::Finding(finding) => {
@@ -276,8 +274,7 @@ impl<'a> Load<'a> {
         Ok(())
     }
 
-    fn added(&mut self, statements: usize, spellings_lost: u64) {
-        self.summary.spellings_lost += spellings_lost;
+    fn added(&mut self, statements: usize) {
         self.summary.statements += statements as u64;
         let bytes = self.meter.bytes.load(Ordering::Relaxed);
         self.observer.progress(bytes, self.summary.statements);

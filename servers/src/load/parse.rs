@@ -10,10 +10,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use graph_store::image::QuadBatch;
 use memchr::{memchr2, memmem};
-use oxigraph::io::{RdfParseError, RdfParser, RdfSyntaxError, ReaderQuadParser};
-use oxigraph::model::{GraphName, Quad, Term, TermRef};
 use oxilangtag::LanguageTag;
 use oxiri::Iri;
+use oxrdf::{GraphName, Quad, Term, TermRef};
+use oxrdfio::{RdfParseError, RdfParser, RdfSyntaxError, ReaderQuadParser};
 
 use super::base::{Base, plain_base};
 use super::blocks::{self, BlockOptions};
@@ -23,7 +23,6 @@ use super::documents::{Guard, JsonGuard};
 use super::format::DataFormat;
 use super::report::{Finding, FindingKind, LoadError, MAX_PREFIXES};
 use super::source::{LineByLine, ReadPosition, Refused};
-use super::spelling::is_lost;
 use super::stand_ins::StandIns;
 use super::statements::{Form, Malformed, Meaning, Recovery, Statements};
 use super::terms::Terms;
@@ -46,10 +45,10 @@ const NEEDS_A_TAG: [&str; 2] = [
 
 /// What comes out of a file.
 pub(super) enum Parsed {
-    /// Statements to store, and how many of their literals lose their spelling.
-    Quads(Vec<Quad>, u64),
+    /// Statements to store.
+    Quads(Vec<Quad>),
     /// The same, with terms that are shared.
-    Batch(QuadBatch, u64),
+    Batch(QuadBatch),
     /// Something to report.
     Finding(Finding),
     /// Bytes that belong to malformed statements, once they are read.
@@ -92,16 +91,13 @@ impl From<LoadError> for Ended {
 }
 
 /// Reads all of `source` and sends its parts; ends early when nobody listens any more.
-///
-/// With `looks_for_lost`, literals are counted that a store keeps by value.
 pub(super) fn parse(
     input: &Input<'_>,
     source: impl BufRead,
-    looks_for_lost: bool,
     options: BlockOptions,
     parts: &SyncSender<Part>,
 ) -> Result<(), LoadError> {
-    let file = FileParser::new(input, looks_for_lost)?;
+    let file = FileParser::new(input)?;
     let result = if input.format.has_lines() {
         blocks::parse(&file, source, options, parts)
     } else {
@@ -118,14 +114,13 @@ pub(super) fn parse(
 pub(super) struct FileParser<'a> {
     input: &'a Input<'a>,
     base: Option<Base>,
-    looks_for_lost: bool,
     blank_nodes: BlankNodes,
     /// Whether blocks are read by a strict parser at once.
     is_strict: AtomicBool,
 }
 
 impl<'a> FileParser<'a> {
-    pub(super) fn new(input: &'a Input<'a>, looks_for_lost: bool) -> Result<Self, LoadError> {
+    pub(super) fn new(input: &'a Input<'a>) -> Result<Self, LoadError> {
         let base = input.base.map(|base| {
             Base::new(base).map_err(|_| LoadError::BaseInvalid {
                 iri: base.to_owned(),
@@ -134,7 +129,6 @@ impl<'a> FileParser<'a> {
         Ok(FileParser {
             input,
             base: base.transpose()?,
-            looks_for_lost,
             blank_nodes: BlankNodes::new(),
             is_strict: AtomicBool::new(false),
         })
@@ -209,22 +203,15 @@ impl<'a> FileParser<'a> {
             self.is_strict.store(true, Ordering::Relaxed);
             read = self.well_formed(text, Reading::Strict)?;
         }
-        let Some((batch, spellings_lost)) = read else {
+        let Some(batch) = read else {
             return self.statements(text, lines_before, out);
         };
-        let parsed = Parsed::Batch(batch, spellings_lost);
-        out.send(parsed).map_err(|_| Ended::Hangup)
+        out.send(Parsed::Batch(batch)).map_err(|_| Ended::Hangup)
     }
 
-    /// Returns the statements of lines, and how many of their literals lose their spelling; `None` if a line may be
-    /// malformed.
-    fn well_formed(
-        &self,
-        text: &[u8],
-        reading: Reading,
-    ) -> Result<Option<(QuadBatch, u64)>, Ended> {
+    /// Returns the statements of lines; `None` if a line may be malformed.
+    fn well_formed(&self, text: &[u8], reading: Reading) -> Result<Option<QuadBatch>, Ended> {
         let mut batch = QuadBatch::new();
-        let mut spellings_lost = 0;
         let mut parser = parser(self.input)?;
         if reading == Reading::Fast {
             if has_surrogates(text) {
@@ -236,13 +223,11 @@ impl<'a> FileParser<'a> {
             let Some(mut quad) = quad.ok().filter(|quad| !may_be_cut(quad)) else {
                 return Ok(None);
             };
-            let is_lost = self.looks_for_lost && is_lost(quad.object.as_ref());
-            spellings_lost += u64::from(is_lost);
             self.blank_nodes.rename(&mut quad);
             batch.push(quad.as_ref()).map_err(LoadError::Image)?;
         }
         let is_well_formed = reading == Reading::Strict || batch.terms().all(is_well_formed);
-        Ok(is_well_formed.then_some((batch, spellings_lost)))
+        Ok(is_well_formed.then_some(batch))
     }
 }
 
@@ -313,7 +298,6 @@ struct Sender<'a> {
     recovery: Option<Rc<RefCell<Recovery>>>,
     check: Check,
     batch: Vec<Quad>,
-    spellings_lost: u64,
 }
 
 impl<'a> Sender<'a> {
@@ -326,7 +310,6 @@ impl<'a> Sender<'a> {
             recovery: None,
             check: Check { stand_ins: None },
             batch: Vec::with_capacity(BATCH),
-            spellings_lost: 0,
         }
     }
 
@@ -369,8 +352,6 @@ impl<'a> Sender<'a> {
                 return self.finding(Some(line), FindingKind::StatementSkipped, message);
             }
         }
-        let is_lost = self.file.looks_for_lost && is_lost(quad.object.as_ref());
-        self.spellings_lost += u64::from(is_lost);
         self.file.blank_nodes.rename(&mut quad);
         self.batch.push(quad);
         if self.batch.len() == BATCH {
@@ -467,8 +448,7 @@ impl<'a> Sender<'a> {
 
     fn flush(&mut self) -> Result<(), Ended> {
         let full = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
-        let lost = std::mem::take(&mut self.spellings_lost);
-        self.send(Parsed::Quads(full, lost))
+        self.send(Parsed::Quads(full))
     }
 
     fn send(&self, parsed: Parsed) -> Result<(), Ended> {

@@ -6,7 +6,6 @@ use std::{fmt, io};
 
 use graph_store::image::ImageError;
 use graphql_service::ErrorCode;
-use oxigraph::store::StorageError;
 
 use super::code;
 
@@ -67,9 +66,6 @@ pub struct LoadSummary {
     pub statements_skipped: u64,
     /// Bytes of malformed statements, each from its first error to its end.
     pub bytes_not_read: u64,
-    /// Literals that the store keeps by value, so that they are returned in another lexical form or
-    /// with another datatype; an image has none.
-    pub spellings_lost: u64,
     /// Prefixes that the files declare, with their namespaces: of several for one namespace the first.
     pub prefixes: Vec<(String, String)>,
     /// Time from the first byte to the commit.
@@ -115,13 +111,6 @@ impl fmt::Display for LoadSummary {
         }
         if self.bytes_not_read > 0 {
             write!(f, " ({} not read)", counted(self.bytes_not_read, "byte"))?;
-        }
-        if self.spellings_lost > 0 {
-            let literals = counted(self.spellings_lost, "literal");
-            write!(
-                f,
-                "; {literals} normalised to another lexical form or datatype"
-            )?;
         }
         Ok(())
     }
@@ -220,9 +209,6 @@ pub enum LoadError {
     /// A finding, with `--strict`.
     #[error("{0}")]
     Strict(Finding),
-    /// The store refused the statements.
-    #[error("the store failed to load the data")]
-    Store(#[source] StorageError),
     /// The image could not be built, or not be put in its place.
     #[error("failed to build the image of the data")]
     Image(#[source] ImageError),
@@ -248,10 +234,7 @@ impl LoadError {
             | LoadError::BaseInvalid { .. }
             | LoadError::FolderEmpty { .. } => code::LOAD_FILES,
             LoadError::Read { .. } => code::LOAD_UNREADABLE,
-            LoadError::Stopped
-            | LoadError::Store(_)
-            | LoadError::Image(_)
-            | LoadError::Parser { .. } => return None,
+            LoadError::Stopped | LoadError::Image(_) | LoadError::Parser { .. } => return None,
         })
     }
 }

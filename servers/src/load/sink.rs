@@ -1,8 +1,7 @@
 //! Where a load puts the statements that it reads.
 
 use graph_store::image::{ImageBuilder, ImageError, ImageStore, QuadBatch};
-use oxigraph::model::{Quad, QuadRef};
-use oxigraph::store::{BulkLoader, Store};
+use oxrdf::Quad;
 
 use super::report::LoadError;
 
@@ -18,9 +17,6 @@ pub trait LoadTarget {
 
 /// What takes the statements of one load. Dropped, it leaves the store as it was.
 pub trait Sink {
-    /// Tells whether the store returns literals as they are written; if not, by their value.
-    fn keeps_lexical_forms(&self) -> bool;
-
     /// Takes statements.
     ///
     /// # Errors
@@ -65,10 +61,6 @@ impl<F> Sink for ImageSink<F>
 where
     F: FnOnce(ImageBuilder) -> Result<u64, ImageError>,
 {
-    fn keeps_lexical_forms(&self) -> bool {
-        true
-    }
-
     fn add(&mut self, quads: Vec<Quad>) -> Result<(), LoadError> {
         let mut quads = quads.iter();
         quads
@@ -94,47 +86,5 @@ impl LoadTarget for ImageStore {
             self.replace_data(builder)?;
             Ok(self.quads() - before)
         })))
-    }
-}
-
-impl LoadTarget for Store {
-    fn sink(&self) -> Result<Box<dyn Sink + '_>, LoadError> {
-        Ok(Box::new(BulkSink {
-            before: self.len().map_err(LoadError::Store)? as u64,
-            store: self,
-            loader: self.bulk_loader(),
-        }))
-    }
-}
-
-/// Oxigraph's loader.
-struct BulkSink<'s> {
-    store: &'s Store,
-    loader: BulkLoader<'s>,
-    before: u64,
-}
-
-impl Sink for BulkSink<'_> {
-    fn keeps_lexical_forms(&self) -> bool {
-        false
-    }
-
-    fn add(&mut self, quads: Vec<Quad>) -> Result<(), LoadError> {
-        self.loader.load_quads(quads).map_err(LoadError::Store)
-    }
-
-    fn add_batch(&mut self, batch: QuadBatch) -> Result<(), LoadError> {
-        let quads = batch.iter().map(QuadRef::into_owned);
-        self.loader.load_quads(quads).map_err(LoadError::Store)
-    }
-
-    fn commit(self: Box<Self>) -> Result<u64, LoadError> {
-        let BulkSink {
-            store,
-            loader,
-            before,
-        } = *self;
-        loader.commit().map_err(LoadError::Store)?;
-        Ok(store.len().map_err(LoadError::Store)? as u64 - before)
     }
 }

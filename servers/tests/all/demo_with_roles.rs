@@ -8,9 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use graph_store::oxigraph::OxigraphStore;
 use outbound::Secret;
-use oxigraph::store::Store;
 use schema_registry::{Expected, InMemorySchemaStore};
 use serde_json::{Value, json};
 use servers::app::{App, SchemaChangeError};
@@ -427,7 +425,7 @@ fn a_schema_with_row_rules_is_refused_where_roles_are_enforced() {
         .build()
         .unwrap();
     let stored = |settings| {
-        let store = Arc::new(OxigraphStore::new(Store::new().unwrap()));
+        let store = servers::store::in_memory().unwrap();
         let schemas = Arc::new(InMemorySchemaStore::default());
         let app = App::new(settings, store, schemas);
         runtime.block_on(async {

@@ -6,18 +6,18 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
-use graph_store::oxigraph::OxigraphStore;
+use graph_store::image::ImageStore;
 use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
 use graph_store::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern, RecordQuery};
 use graph_store::{
     CallContext, GraphStore, LocalStore, StoreError, StoreInfo, Transaction, WriteStore,
 };
-use oxigraph::store::Store;
 use oxrdf::Quad;
 use serde_json::{Value, json};
 use servers::config::Settings;
 use tokio::sync::Semaphore;
 
+use crate::images;
 use crate::processes::PATIENCE;
 use crate::service::Service;
 
@@ -35,7 +35,7 @@ enum Slow {
 
 /// The embedded store behind something slow.
 struct SlowStore {
-    inner: OxigraphStore,
+    inner: ImageStore,
     slow: Slow,
     gate: Arc<Gate>,
     /// Its work is done on threads that may be blocked.
@@ -85,7 +85,7 @@ impl SlowStore {
             ended,
         });
         let store = Arc::new(SlowStore {
-            inner: OxigraphStore::new(Store::new().unwrap()),
+            inner: images::empty(),
             slow,
             gate,
             is_local,

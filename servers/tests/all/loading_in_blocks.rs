@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use graph_store::image::ImageStore;
-use oxigraph::model::NamedOrBlankNode;
-use oxigraph::store::Store;
+use oxrdf::NamedOrBlankNode;
 use servers::load::{Finding, LoadError, LoadObserver, LoadOptions, LoadSummary, load_embedded};
 use tempfile::TempDir;
 
 use crate::command_line::{code, err, soml};
 use crate::data_folder::Folder;
-use crate::loading::{Watch, empty_image, load};
+use crate::images;
+use crate::loading::{Watch, load};
 
 /// Lines of a document: some megabytes.
 const LINES: usize = 50_000;
@@ -78,8 +78,9 @@ fn findings_are_in_the_order_of_the_file_and_a_label_is_one_node_in_all_of_it() 
     }
 }
 
-fn subjects(store: &Store) -> HashSet<NamedOrBlankNode> {
-    store.iter().map(|quad| quad.unwrap().subject).collect()
+fn subjects(store: &ImageStore) -> HashSet<NamedOrBlankNode> {
+    let snapshot = store.snapshot();
+    snapshot.iter().map(|quad| quad.subject).collect()
 }
 
 #[test]
@@ -181,7 +182,7 @@ fn load_endless(
 #[test]
 fn a_reader_that_panics_ends_the_load_with_an_error() {
     for panics_at in [1, 5 << 20] {
-        let store = empty_image();
+        let store = images::empty();
         let options = LoadOptions::default();
         let failed = load_endless(&store, panics_at, &options, &mut Watch::default());
         assert!(
@@ -205,7 +206,7 @@ fn a_load_that_is_stopped_ends_while_there_is_more_to_read() {
         }
     }
 
-    let store = empty_image();
+    let store = images::empty();
     let options = LoadOptions::default();
     let mut observer = Stopping(Arc::clone(&options.stop));
     let stopped = load_endless(&store, usize::MAX, &options, &mut observer);

@@ -9,13 +9,11 @@ use std::{fs, thread};
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
-use graph_store::oxigraph::OxigraphStore;
 use http_body_util::BodyExt;
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 use jsonwebtoken::jwk::JwkSet;
 use jsonwebtoken::{DecodingKey, Validation, decode, decode_header};
-use oxigraph::store::Store;
 use schema_registry::InMemorySchemaStore;
 use serde_json::{Value, json};
 use servers::app::App;
@@ -430,7 +428,7 @@ fn no_log_line_shows_a_password_a_token_or_a_name_that_nobody_has() {
     let _second = tracing::Dispatch::new(tracing_subscriber::fmt().with_writer(io::sink).finish());
     let token = tracing::subscriber::with_default(subscriber, || {
         let provider = provider(&unlimited());
-        let store = Arc::new(OxigraphStore::new(Store::new().unwrap()));
+        let store = servers::store::in_memory().unwrap();
         let schemas = Arc::new(InMemorySchemaStore::default());
         let app = App::new(Settings::default(), store, schemas).with_provider(provider);
         let routes = TowerToHyperService::new(servers::http::router(Arc::new(app)));

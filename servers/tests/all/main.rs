@@ -26,6 +26,8 @@ mod graphql_over_http;
 mod health_records;
 mod help;
 mod idp;
+#[path = "../../../graph-store/tests/all/back_end/images.rs"]
+mod images;
 mod infer;
 mod kept_bindings;
 mod kills;
@@ -37,7 +39,6 @@ mod log_lines;
 mod malformed_data;
 mod malformed_documents;
 mod misbehaving_stores;
-mod on_disk;
 mod operations;
 mod overload;
 mod page;

@@ -6,13 +6,13 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use oxigraph::store::Store;
 use servers::load::{
     Finding, FindingKind, LoadError, LoadObserver, LoadOptions, LoadSummary, load_files,
 };
 use tempfile::TempDir;
 
 use crate::command_line::{code, err, soml, soml_with_input};
+use crate::images;
 
 const RDF: &str = "<rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\" \
                    xmlns:e=\"http://e/\">";
@@ -40,7 +40,7 @@ fn load(name: &str, text: &[u8]) -> Result<Loaded, LoadError> {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join(name);
     fs::write(&path, text).unwrap();
-    let store = Store::new().unwrap();
+    let store = images::empty();
     let mut found = Found::default();
     let summary = load_files(&store, &[path], &LoadOptions::default(), &mut found)?;
     let skipped = found
@@ -48,13 +48,11 @@ fn load(name: &str, text: &[u8]) -> Result<Loaded, LoadError> {
         .iter()
         .filter(|f| f.kind == FindingKind::StatementSkipped);
     let mut objects: Vec<_> = store
+        .snapshot()
         .iter()
-        .map(|quad| {
-            let quad = quad.unwrap();
-            match quad.graph_name.is_default_graph() {
-                true => quad.object.to_string(),
-                false => format!("{} {}", quad.object, quad.graph_name),
-            }
+        .map(|quad| match quad.graph_name.is_default_graph() {
+            true => quad.object.to_string(),
+            false => format!("{} {}", quad.object, quad.graph_name),
         })
         .collect();
     objects.sort();

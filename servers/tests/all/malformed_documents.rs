@@ -4,13 +4,13 @@
 use std::fs;
 use std::path::PathBuf;
 
-use oxigraph::store::Store;
 use servers::load::{
     ContextFile, Finding, FindingKind, LoadError, LoadObserver, LoadOptions, load_files,
 };
 use tempfile::TempDir;
 
 use crate::command_line::{code, err, soml};
+use crate::images;
 
 const RDF: &str = "<rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\" \
                    xmlns:e=\"http://e/\">";
@@ -44,7 +44,7 @@ fn load_with(name: &str, text: &str, options: &LoadOptions) -> Result<Loaded, Lo
     let dir = TempDir::new().unwrap();
     let path = dir.path().join(name);
     fs::write(&path, text).unwrap();
-    let store = Store::new().unwrap();
+    let store = images::empty();
     let mut found = Found::default();
     load_files(&store, &[path], options, &mut found)?;
     let (skipped, kept) = found
@@ -52,7 +52,11 @@ fn load_with(name: &str, text: &str, options: &LoadOptions) -> Result<Loaded, Lo
         .into_iter()
         .filter(|finding| finding.line.is_some())
         .partition::<Vec<_>, _>(|finding| finding.kind == FindingKind::StatementSkipped);
-    let mut statements: Vec<_> = store.iter().map(|quad| quad.unwrap().to_string()).collect();
+    let mut statements: Vec<_> = store
+        .snapshot()
+        .iter()
+        .map(|quad| quad.to_string())
+        .collect();
     statements.sort();
     Ok(Loaded {
         statements,
@@ -414,7 +418,7 @@ fn a_json_document_of_which_nothing_can_be_read_is_no_load() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("a.json");
     fs::write(&path, "{\"name\": \"x\"}").unwrap();
-    let store = Store::new().unwrap();
+    let store = images::empty();
     let mut found = Found::default();
     let loaded = load_files(&store, &[path], &LoadOptions::default(), &mut found);
     assert!(

@@ -15,7 +15,7 @@ use servers::demo::STAR_WARS;
 use servers::http::{SearchServer, Server};
 use servers::load::{Finding, LoadObserver, LoadOptions, load_embedded};
 use servers::search::{SearchApp, SearchParts};
-use servers::store::EmbeddedStore;
+use servers::store::in_memory;
 use service_auth::Verifier;
 use service_auth::identity::Provider;
 use tokio::sync::oneshot;
@@ -47,12 +47,11 @@ impl Service {
 
     /// Starts the Star Wars demo under other settings.
     pub(crate) fn demo_with(settings: Settings) -> Service {
-        let store = EmbeddedStore::in_memory().unwrap();
+        let store = in_memory().unwrap();
         let (name, data) = (STAR_WARS.data_name, STAR_WARS.data.as_bytes());
         let options = LoadOptions::default();
-        let loaded = store.load(|target| load_embedded(target, name, data, &options, &mut Quiet));
-        loaded.unwrap();
-        Service::start(settings, &store, Some((STAR_WARS.schema, STAR_WARS.query)))
+        load_embedded(store.as_ref(), name, data, &options, &mut Quiet).unwrap();
+        Service::run(settings, store, Some((STAR_WARS.schema, STAR_WARS.query)))
     }
 
     /// Starts a service without schema and data.
@@ -62,7 +61,7 @@ impl Service {
 
     /// Starts a service without schema and data under other settings.
     pub(crate) fn empty_with(settings: Settings) -> Service {
-        Service::start(settings, &EmbeddedStore::in_memory().unwrap(), None)
+        Service::run(settings, in_memory().unwrap(), None)
     }
 
     /// Starts the Star Wars schema over another store.
@@ -72,22 +71,18 @@ impl Service {
 
     /// Starts the Star Wars schema without data, and lets users log in.
     pub(crate) fn with_provider(settings: Settings, provider: Arc<Provider>) -> Service {
-        let store = EmbeddedStore::in_memory().unwrap().graph_store();
+        let store = in_memory().unwrap();
         let schema = Some((STAR_WARS.schema, STAR_WARS.query));
         Service::prepared(settings, store, schema, |app| app.with_provider(provider))
     }
 
     /// Starts the Star Wars schema without data, for callers whose tokens a verifier accepts.
     pub(crate) fn with_verifier(verifier: Verifier) -> Service {
-        let store = EmbeddedStore::in_memory().unwrap().graph_store();
+        let store = in_memory().unwrap();
         let (settings, schema) = (Settings::default(), (STAR_WARS.schema, STAR_WARS.query));
         Service::prepared(settings, store, Some(schema), |app| {
             app.with_verifier(verifier)
         })
-    }
-
-    fn start(settings: Settings, store: &EmbeddedStore, schema: Option<(&str, &str)>) -> Service {
-        Service::run(settings, store.graph_store(), schema)
     }
 
     fn run(

@@ -5,10 +5,10 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::post;
 use graph_store::remote::http::{ConnectionOptions, ServerKind, ServerType};
-use oxigraph::io::RdfFormat;
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
 use oxigraph::sparql::{QueryResults, SparqlEvaluator};
 use oxigraph::store::Store;
+use oxrdfio::RdfFormat;
 use reqwest::Url;
 use tokio::sync::oneshot;
 

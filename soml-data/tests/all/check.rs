@@ -1,10 +1,11 @@
 //! Where data do not fit a schema: each rule finds its case, and data that fit give nothing.
 
 use graph_store::CallContext;
-use graph_store::oxigraph::OxigraphStore;
-use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
+use graph_store::image::ImageStore;
+use oxrdfio::RdfFormat;
 use soml_data::check::{CheckInput, CheckOptions, CheckReport, Statements, check};
+
+use crate::images;
 
 const SCHEMA: &str = r#"
 id: /soml/check
@@ -41,22 +42,20 @@ const PREFIXES: &str = "@prefix : <http://v/> . @prefix p: <http://r/p/> . @base
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 ";
 
-fn store(data: &str) -> OxigraphStore {
-    let store = Store::new().expect("a store in memory");
-    let loaded = store.load_from_slice(RdfFormat::TriG, format!("{PREFIXES}{data}").as_bytes());
-    loaded.expect("the data are well formed");
-    OxigraphStore::new(store)
+fn store(data: &str) -> ImageStore {
+    images::from_text(RdfFormat::TriG, format!("{PREFIXES}{data}"))
 }
 
-fn run(store: &OxigraphStore, statements: bool, options: CheckOptions) -> CheckReport {
+fn run(store: &ImageStore, statements: bool, options: CheckOptions) -> CheckReport {
     let loaded = soml_core::load(SCHEMA);
     let schema = loaded
         .schema
         .unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+    let snapshot = store.snapshot();
     let input = CheckInput {
         schema: &schema,
         store,
-        statements: statements.then_some(store as &dyn Statements),
+        statements: statements.then_some(snapshot.as_ref() as &dyn Statements),
         solutions: None,
         options,
     };
@@ -309,10 +308,11 @@ fn an_object_whose_instances_are_all_of_a_subclass_has_instances() {
     let loaded = soml_core::load(include_str!("../data/check/ni.yaml"));
     let schema = loaded.schema.expect("a schema");
     let store = store(include_str!("../data/check/ni.ttl"));
+    let statements = store.snapshot();
     let input = CheckInput {
         schema: &schema,
         store: &store,
-        statements: Some(&store as &dyn Statements),
+        statements: Some(statements.as_ref()),
         solutions: None,
         options: CheckOptions::default(),
     };

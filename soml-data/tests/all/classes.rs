@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use graph_store::CallContext;
-use graph_store::oxigraph::OxigraphStore;
 use graph_store::remote::{Dialect, RemoteOptions, RemoteStore};
-use oxigraph::io::RdfFormat;
 use oxigraph::store::Store;
+use oxrdfio::RdfFormat;
 use soml_data::check::{CheckCode, CheckInput, CheckOptions, CheckReport, check};
 use soml_data::classes::{ClassCounts, DataView, classes_instead};
 
+use crate::images;
 use crate::in_process::InProcess;
 
 const SCHEMA: &str = "
@@ -23,20 +23,24 @@ objects:
 /// Looks through an embedded store and through an endpoint over the same data, which must agree.
 fn look(data: &str) -> (Option<ClassCounts>, CheckReport) {
     let schema = soml_core::load(SCHEMA).schema.expect("a schema");
+    let quads = images::quads(RdfFormat::TriG, data);
+    let embedded = images::of(&quads);
+    let listed = embedded.snapshot();
     let store = Store::new().expect("a store in memory");
-    let loaded = store.load_from_slice(RdfFormat::TriG, data);
-    loaded.expect("the data are well formed");
+    store.extend(quads).expect("a store in memory");
     let endpoint = InProcess {
-        store: store.clone(),
+        store,
         is_union: true,
     };
     let options = RemoteOptions::new(Dialect::Rdf4j);
     let remote = RemoteStore::new(Arc::new(endpoint), options);
-    let embedded = OxigraphStore::new(store);
     let context = CallContext::new();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(async {
-        let (statements, solutions) = (DataView::Statements(&embedded), DataView::Queries(&remote));
+        let (statements, solutions) = (
+            DataView::Statements(listed.as_ref()),
+            DataView::Queries(&remote),
+        );
         let here = classes_instead(&schema, &embedded, statements, 3, &context).await;
         let there = classes_instead(&schema, &remote, solutions, 3, &context).await;
         let here = here.expect("the store answers");
@@ -44,7 +48,7 @@ fn look(data: &str) -> (Option<ClassCounts>, CheckReport) {
         let input = CheckInput {
             schema: &schema,
             store: &embedded,
-            statements: Some(&embedded),
+            statements: Some(listed.as_ref()),
             solutions: None,
             options: CheckOptions::default(),
         };

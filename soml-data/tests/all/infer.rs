@@ -3,32 +3,22 @@
 use std::sync::Arc;
 
 use graph_store::CallContext;
-use graph_store::oxigraph::OxigraphStore;
+use graph_store::image::ImageStore;
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
-use soml_data::infer::{InferOptions, infer};
+use soml_data::infer::{InferOptions, Inferred, infer};
 
-/// Returns a store with some Turtle.
-pub(crate) fn store(data: &str) -> Store {
-    let store = Store::new().expect("a store in memory");
-    store
-        .load_from_slice(RdfFormat::Turtle, data)
-        .expect("the data is valid");
-    store
-}
+use crate::images::from_turtle;
 
-/// Returns the view of a store that schemas are inferred from.
-pub(crate) fn listed(store: &Store) -> OxigraphStore {
-    OxigraphStore::new(store.clone())
+/// Infers a schema from what a store has.
+pub(crate) fn inferred_from(store: &ImageStore, options: &InferOptions) -> Inferred {
+    let inferred = infer(store.snapshot().as_ref(), options, &CallContext::new());
+    inferred.expect("the store answers")
 }
 
 /// Answers a query over data by the schema that is inferred from them.
-pub(crate) async fn answer(store: Store, query: &str) -> serde_json::Value {
-    let options = InferOptions::default();
-    let inferred =
-        infer(&listed(&store), &options, &CallContext::new()).expect("the store answers");
+pub(crate) async fn answer(store: ImageStore, query: &str) -> serde_json::Value {
+    let inferred = inferred_from(&store, &InferOptions::default());
     let loaded = soml_core::load(&inferred.yaml);
     assert!(
         loaded.diagnostics.is_empty(),
@@ -37,7 +27,7 @@ pub(crate) async fn answer(store: Store, query: &str) -> serde_json::Value {
         inferred.yaml
     );
     let schema = Arc::new(loaded.schema.expect("no errors"));
-    let store = Arc::new(OxigraphStore::new(store));
+    let store = Arc::new(store);
     let service = ObjectService::new(schema, store, ServiceOptions::default()).expect("an API");
     let response = service
         .execute(Request::new(query), RequestContext::default())
@@ -54,7 +44,7 @@ async fn star_wars_without_its_schema_answers() {
     .expect("the demo data");
     let query = "{ film(orderBy: {episodeId: ASC}, limit: 1) {
         name planet(orderBy: {name: ASC}, limit: 2) { name diameter } } }";
-    let body = answer(store(&data), query).await;
+    let body = answer(from_turtle(&data), query).await;
     let expected = serde_json::json!({"data": {"film": [{
         "name": "The Phantom Menace",
         "planet": [{"name": "Coruscant", "diameter": "12240"}, {"name": "Naboo", "diameter": "12120"}],
@@ -72,13 +62,12 @@ async fn names_ranges_and_cardinalities_follow_the_data() {
         <http://r/2> a a:Book ; rdfs:label 'Two' ; a:Pages 5.5 ; a:by <http://r/9>, <http://r/8> .
         <http://r/8> a a:Person . <http://r/9> a a:Person, b:Author .
     ";
-    let store = store(data);
+    let store = from_turtle(data);
     let options = InferOptions {
         id: "/soml/books".to_owned(),
         ..InferOptions::default()
     };
-    let inferred =
-        infer(&listed(&store), &options, &CallContext::new()).expect("the store answers");
+    let inferred = inferred_from(&store, &options);
     let expected = "\
 id: /soml/books
 specialPrefixes:
@@ -106,10 +95,8 @@ objects:
 
 #[tokio::test]
 async fn data_without_types_gives_a_schema_without_objects() {
-    let store = store("<http://r/1> <http://v/p> 1 .");
-    let options = InferOptions::default();
-    let inferred =
-        infer(&listed(&store), &options, &CallContext::new()).expect("the store answers");
+    let store = from_turtle("<http://r/1> <http://v/p> 1 .");
+    let inferred = inferred_from(&store, &InferOptions::default());
     assert_eq!(inferred.objects, 0);
     assert!(
         soml_core::load(&inferred.yaml).schema.is_some(),
@@ -119,12 +106,7 @@ async fn data_without_types_gives_a_schema_without_objects() {
 }
 
 fn inferred(data: &str) -> String {
-    let inferred = infer(
-        &listed(&store(data)),
-        &InferOptions::default(),
-        &CallContext::new(),
-    );
-    inferred.expect("the store answers").yaml
+    inferred_from(&from_turtle(data), &InferOptions::default()).yaml
 }
 
 const ANIMALS: &str = "
@@ -170,7 +152,7 @@ objects:
 #[tokio::test]
 async fn subclasses_are_answered_through_their_superclass() {
     let query = "{ animal(orderBy: {name: ASC}) { name age ... on Man { owns { name } } } }";
-    let body = answer(store(ANIMALS), query).await;
+    let body = answer(from_turtle(ANIMALS), query).await;
     let expected = serde_json::json!({"data": {"animal": [
         {"name": "One", "age": "5", "owns": {"name": "Rex"}},
         {"name": "Rex", "age": "3"},

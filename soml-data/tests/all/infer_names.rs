@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use graph_store::CallContext;
+use graph_store::image::ImageStore;
 use graphql_gen::typesystem::{Api, ApiOptions, FederationMode};
-use oxigraph::io::RdfFormat;
-use oxigraph::model::{GraphName, NamedNode, Quad};
-use oxigraph::store::Store;
-use soml_data::infer::{InferOptions, Inferred, infer};
+use oxrdf::{GraphName, NamedNode, Quad};
+use oxrdfio::RdfFormat;
+use soml_data::infer::{InferOptions, Inferred};
 
-use crate::infer::{answer, listed, store};
+use crate::images::{self, from_turtle};
+use crate::infer::{answer, inferred_from};
 
 /// Infers a document with some options, and checks that a service can be asked for everything about it.
-fn inferred_from(store: &Store, options: &InferOptions) -> Inferred {
-    let inferred = infer(&listed(store), options, &CallContext::new()).expect("a valid document");
+fn valid_from(store: &ImageStore, options: &InferOptions) -> Inferred {
+    let inferred = inferred_from(store, options);
     let loaded = soml_core::load(&inferred.yaml);
     assert!(
         loaded.diagnostics.is_empty(),
@@ -37,7 +37,7 @@ fn inferred_from(store: &Store, options: &InferOptions) -> Inferred {
 }
 
 fn yaml(data: &str) -> String {
-    inferred_from(&store(data), &InferOptions::default()).yaml
+    valid_from(&from_turtle(data), &InferOptions::default()).yaml
 }
 
 /// Returns the lines of an object of a document.
@@ -111,7 +111,7 @@ async fn real_classes_with_names_of_graphql_types_are_answered() {
             serde_json::json!({"object_": [{"title": "A globe"}]}),
         ),
     ] {
-        let body = answer(store(data), query).await;
+        let body = answer(from_turtle(data), query).await;
         assert_eq!(body, serde_json::json!({"data": expected}));
     }
 }
@@ -124,7 +124,7 @@ async fn namespaces_that_are_only_a_scheme_are_written_in_full() {
         document.contains("title: {min: 1, rdfProp: \"<dc11:title>\"}"),
         "{document}"
     );
-    let body = answer(store(data), "{ t { title } }").await;
+    let body = answer(from_turtle(data), "{ t { title } }").await;
     assert_eq!(body, serde_json::json!({"data": {"t": [{"title": "t"}]}}));
 
     let document = yaml(include_str!("../data/infer/namespace-b.nt"));
@@ -136,7 +136,7 @@ async fn namespaces_that_are_only_a_scheme_are_written_in_full() {
     let data = include_str!("../data/infer/namespace-c.nt");
     let document = yaml(data);
     assert!(document.contains("rdfProp: \"urn:p\""), "{document}");
-    let body = answer(store(data), "{ t { id p } }").await;
+    let body = answer(from_turtle(data), "{ t { id p } }").await;
     let expected = serde_json::json!({"data": {"t": [{"id": "urn:a", "p": "t"}]}});
     assert_eq!(body, expected);
 
@@ -154,14 +154,15 @@ fn properties_whose_names_collide_are_numbered_and_keep_their_iris() {
         (include_str!("../data/infer/twons.nt"), 2),
     ] {
         let options = InferOptions::default();
-        let inferred = inferred_from(&store(data), &options);
+        let inferred = valid_from(&from_turtle(data), &options);
         let schema = soml_core::load(&inferred.yaml).schema.expect("no errors");
         let mut iris: Vec<&str> = schema.properties.iter().map(|p| p.path.iri()).collect();
         iris.sort_unstable();
         iris.dedup();
-        let found: std::collections::BTreeSet<String> = store(data)
+        let found: std::collections::BTreeSet<String> = from_turtle(data)
+            .snapshot()
             .iter()
-            .map(|quad| quad.expect("a quad").predicate.into_string())
+            .map(|quad| quad.predicate.into_string())
             .filter(|iri| !iri.ends_with("#type") || !iri.starts_with("http://www.w3.org/"))
             .collect();
         assert_eq!(iris, Vec::from_iter(&found), "{}", inferred.yaml);
@@ -193,13 +194,14 @@ fn any_number_of_equal_names_gets_numbers() {
                 <http://v/p{c}> 1 ; <http://v/p_{position}> 2 ; <http://v/P_{position}> 2 .\n"
         ));
     }
-    let inferred = inferred_from(&store(&data), &InferOptions::default());
+    let inferred = valid_from(&from_turtle(&data), &InferOptions::default());
     assert_eq!(inferred.objects, 512);
 }
 
 #[test]
 fn an_iri_that_no_document_can_have_is_left_out_with_a_comment() {
-    let store = store("<http://r/1> a <http://v/A> ; <http://v/p> 1 .");
+    let data = "<http://r/1> a <http://v/A> ; <http://v/p> 1 .";
+    let mut quads = images::quads(RdfFormat::Turtle, data);
     let of = |subject: &str, predicate: &str, object: &str| Quad {
         subject: NamedNode::new_unchecked(subject).into(),
         predicate: NamedNode::new_unchecked(predicate),
@@ -207,16 +209,14 @@ fn an_iri_that_no_document_can_have_is_left_out_with_a_comment() {
         graph_name: GraphName::DefaultGraph,
     };
     let ty = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
-    for quad in [
+    quads.extend([
         of("http://r/2", ty, "http://w/a^b"),
         of("http://r/1", "http://v/x|y", "http://r/2"),
         of("http://r/1", "http://v/x|y/z", "http://r/2"),
         of("http://r/a|b/3", ty, "http://v/B"),
         of("http://r/a|b/4", ty, "http://v/B"),
-    ] {
-        store.insert(&quad).expect("a store in memory");
-    }
-    let yaml = inferred_from(&store, &InferOptions::default()).yaml;
+    ]);
+    let yaml = valid_from(&images::of(&quads), &InferOptions::default()).yaml;
     for iri in ["http://w/a^b", "http://v/x|y", "http://v/x|y/z"] {
         let note = format!("# <{iri}> is left out: error[BAD_IRI]");
         assert!(yaml.contains(&note), "{yaml}");
@@ -243,7 +243,7 @@ fn prefixes_that_the_data_declare_are_used() {
         prefixes: prefixes.to_vec(),
         ..InferOptions::default()
     };
-    let yaml = inferred_from(&store(data), &options).yaml;
+    let yaml = valid_from(&from_turtle(data), &options).yaml;
     let head = "\
 specialPrefixes:
   vocab_iri: \"http://v/\"
@@ -277,15 +277,15 @@ fn classes_of_ontologies_are_left_out_where_there_are_others_unless_asked_for() 
          <http://r/2> a :Novel, owl:NamedIndividual ; :title 'B' ."
     );
     let options = InferOptions::default();
-    let inferred = inferred_from(&store(&data), &options);
+    let inferred = valid_from(&from_turtle(&data), &options);
     assert_eq!((inferred.objects, inferred.ontology_classes), (2, 5));
     let all = InferOptions {
         ontology_classes: true,
         ..InferOptions::default()
     };
-    let inferred = inferred_from(&store(&data), &all);
+    let inferred = valid_from(&from_turtle(&data), &all);
     assert_eq!((inferred.objects, inferred.ontology_classes), (7, 0));
-    let inferred = inferred_from(&store(ONTOLOGY), &options);
+    let inferred = valid_from(&from_turtle(ONTOLOGY), &options);
     assert_eq!((inferred.objects, inferred.ontology_classes), (4, 0));
 }
 
@@ -327,11 +327,7 @@ fn every_field_case_gives_a_valid_document() {
     for file in files {
         let path = file.expect("a file").path();
         let data = std::fs::read_to_string(&path).expect("a text");
-        let loaded = Store::new().expect("a store in memory");
-        loaded
-            .load_from_slice(RdfFormat::Turtle, &data)
-            .expect("the data is valid");
-        let inferred = inferred_from(&loaded, &InferOptions::default());
+        let inferred = valid_from(&from_turtle(&data), &InferOptions::default());
         assert!(inferred.objects > 0, "{}", path.display());
         count += 1;
     }

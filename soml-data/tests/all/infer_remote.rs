@@ -10,12 +10,14 @@ use graph_store::remote::{
     DefaultGraph, Dialect, EndpointQuery, RemoteOptions, RemoteStore, Rows, SparqlEndpoint,
 };
 use graph_store::{CallContext, StoreError, StoreInfo};
-use oxigraph::io::RdfFormat;
 use oxigraph::store::Store;
-use soml_data::infer::{InferError, InferOptions, infer, infer_remote};
+use oxrdf::Quad;
+use oxrdfio::RdfFormat;
+use soml_data::infer::{InferError, InferOptions, infer_remote};
 
+use crate::images;
 use crate::in_process::InProcess;
-use crate::infer::listed;
+use crate::infer::inferred_from;
 
 const STAR_WARS: &str = include_str!("../../../servers/demo/star-wars/data.ttl");
 
@@ -35,12 +37,14 @@ const MIXED: &str = "
     :h { <http://r/s/1> a :Ship ; w:note true . <http://r/m/2> :owns <http://r/s/1> }
 ";
 
-fn store(data: &str) -> Store {
+fn store(quads: Vec<Quad>) -> Store {
     let store = Store::new().expect("a store in memory");
+    store.extend(quads).expect("a store in memory");
     store
-        .load_from_slice(RdfFormat::TriG, data)
-        .expect("the data is valid");
-    store
+}
+
+fn quads(data: &str) -> Vec<Quad> {
+    images::quads(RdfFormat::TriG, data)
 }
 
 /// An endpoint that counts the queries.
@@ -77,9 +81,10 @@ fn remote(store: &Store, default_graph: DefaultGraph) -> (RemoteStore, Arc<Atomi
 }
 
 async fn compare(data: &str, options: &InferOptions) {
-    let store = store(data);
+    let quads = quads(data);
+    let embedded = inferred_from(&images::of(&quads), options);
+    let store = store(quads);
     let context = CallContext::new();
-    let embedded = infer(&listed(&store), options, &context).expect("the store answers");
     for default_graph in [DefaultGraph::Union, DefaultGraph::Apart] {
         let (remote, _) = remote(&store, default_graph);
         let inferred = infer_remote(&remote, options, &context).await;
@@ -146,7 +151,7 @@ async fn the_number_of_queries_does_not_depend_on_the_number_of_objects() {
         let data: String = (0..objects)
             .map(|n| format!("<http://r/{n}> a <http://v/A> ; <http://v/p> {n} ."))
             .collect();
-        let (remote, queries) = remote(&store(&data), DefaultGraph::Union);
+        let (remote, queries) = remote(&store(quads(&data)), DefaultGraph::Union);
         let options = InferOptions::default();
         let inferred = infer_remote(&remote, &options, &CallContext::new()).await;
         assert_eq!(inferred.expect("the endpoint answers").objects, 1);
@@ -159,7 +164,7 @@ async fn the_number_of_queries_does_not_depend_on_the_number_of_objects() {
 async fn an_endpoint_that_nobody_waits_for_is_left_alone() {
     let context = CallContext::new();
     context.cancellation.cancel();
-    let (remote, queries) = remote(&store(MIXED), DefaultGraph::Union);
+    let (remote, queries) = remote(&store(quads(MIXED)), DefaultGraph::Union);
     let inferred = infer_remote(&remote, &InferOptions::default(), &context).await;
     assert!(matches!(
         inferred,

@@ -2,20 +2,22 @@
 
 use graph_store::CallContext;
 use soml_data::check::{CheckCode, CheckInput, CheckOptions, CheckSeverity, check};
-use soml_data::infer::{InferOptions, infer};
+use soml_data::infer::InferOptions;
 
-use crate::infer::{listed, store};
+use crate::images::from_turtle;
+use crate::infer::inferred_from;
 
 /// Infers a document from data, and checks the same data against it.
 fn checked(data: &str) -> (String, Vec<String>) {
-    let store = listed(&store(data));
+    let store = from_turtle(data);
     let options = InferOptions::default();
-    let inferred = infer(&store, &options, &CallContext::new()).expect("the store answers");
+    let inferred = inferred_from(&store, &options);
     let schema = soml_core::load(&inferred.yaml).schema.expect("no errors");
+    let statements = store.snapshot();
     let input = CheckInput {
         schema: &schema,
         store: &store,
-        statements: Some(&store),
+        statements: Some(statements.as_ref()),
         solutions: None,
         options: CheckOptions::default(),
     };

@@ -2,6 +2,8 @@
 
 mod check;
 mod classes;
+#[path = "../../../graph-store/tests/all/back_end/images.rs"]
+mod images;
 #[path = "../../../graph-store/tests/all/back_end/in_process.rs"]
 mod in_process;
 mod infer;

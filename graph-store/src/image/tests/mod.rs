@@ -1,4 +1,5 @@
-//! Stores in folders whose disk is slow, full or broken, and whose files were changed; and texts that are searched together.
+//! Stores in folders whose disk is slow, full or broken, and whose files were changed; texts that are searched together;
+//! and the bounds of transactions.
 
 mod batches;
 mod commits;
@@ -9,6 +10,7 @@ mod entries;
 mod locks;
 mod orders;
 mod texts;
+mod transactions;
 mod versions;
 
 use std::path::Path;

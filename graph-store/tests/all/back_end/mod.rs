@@ -5,15 +5,17 @@
 
 #![allow(dead_code, reason = "not every test binary asks")]
 
+pub(crate) mod images;
 pub(crate) mod in_process;
+pub(crate) mod listed;
 pub(crate) mod repository;
 mod server;
 pub(crate) mod written;
 
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
-use graph_store::image::{FolderOptions, ImageBuilder, ImageStore};
-use graph_store::oxigraph::OxigraphStore;
+use graph_store::image::{FolderOptions, ImageStore};
+use graph_store::pattern::{PatternSource, PatternStore, Quads};
 use graph_store::remote::http::HttpStore;
 use graph_store::remote::{
     DefaultGraph, Dialect, IsolationReport, RemoteOptions, RemoteStore, TreeForm,
@@ -21,30 +23,22 @@ use graph_store::remote::{
 use graph_store::write::change_graph;
 use graph_store::{CallContext, GraphStore, StoreError};
 use in_process::{InProcess, Updates};
+use listed::Listed;
 use oxigraph::store::Store;
-use oxrdf::{GraphName, NamedNode, Quad};
+use oxrdf::{GraphName, GraphNameRef, NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
 pub(crate) use server::Server;
 
 /// A kind of store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The embedded store.
-    Memory,
-    /// The embedded store with its index of links.
-    Sealed,
-    /// The embedded store with its index of links, whose data come and go by transactions.
-    Written,
-    /// The embedded store with its change records among the quads, as on disk.
-    ChangeGraph,
-    /// The embedded store on disk.
-    #[cfg(feature = "rocksdb")]
-    RocksDb,
     /// A store over an image, which is built anew for other data.
     Image,
     /// The same, whose data come and go by transactions, with merges in between.
     WrittenImage,
     /// A store over an image in a folder.
     Folder,
+    /// A store over quads that a pattern finds, which cannot be written to.
+    Pattern,
     /// An endpoint in the same process whose default graph is the union of all.
     Remote,
     /// An endpoint in the same process whose default graph stands apart.
@@ -61,13 +55,10 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns how a remote store of this kind is asked; `None` for the embedded store.
+    /// Returns how a remote store of this kind is asked; `None` for a store in this process.
     fn options(self) -> Option<RemoteOptions> {
         let dialect = match self {
-            Kind::Memory | Kind::Sealed | Kind::Written | Kind::ChangeGraph => return None,
-            Kind::Image | Kind::WrittenImage | Kind::Folder => return None,
-            #[cfg(feature = "rocksdb")]
-            Kind::RocksDb => return None,
+            Kind::Image | Kind::WrittenImage | Kind::Folder | Kind::Pattern => return None,
             Kind::Remote | Kind::RemoteNested | Kind::RemoteApart => Dialect::Oxigraph,
             Kind::Rdf4j { .. } => Dialect::Rdf4j,
             Kind::Fuseki => Dialect::Fuseki,
@@ -90,17 +81,8 @@ pub(crate) struct BackEnd {
 }
 
 enum Data {
+    /// Behind an endpoint.
     Here(Store),
-    /// To be sealed whenever there are new data.
-    Sealed(Arc<OxigraphStore>),
-    /// The same, and then to be written to.
-    Written(Arc<OxigraphStore>),
-    /// In a folder that is removed at the end.
-    #[cfg(feature = "rocksdb")]
-    OnDisk {
-        store: Store,
-        _folder: tempfile::TempDir,
-    },
     /// To be replaced whenever there are new data.
     Image(Arc<ImageStore>),
     /// The same, and then to be written to.
@@ -110,7 +92,27 @@ enum Data {
         store: Arc<ImageStore>,
         _folder: tempfile::TempDir,
     },
+    Listed(Arc<PatternStore<Replaceable>>),
     There(Server),
+}
+
+/// Quads in whose place others are put.
+#[derive(Default)]
+struct Replaceable(RwLock<Listed>);
+
+impl PatternSource for Replaceable {
+    fn quads_for_pattern(
+        &self,
+        subject: Option<NamedOrBlankNodeRef<'_>>,
+        predicate: Option<NamedNodeRef<'_>>,
+        object: Option<TermRef<'_>>,
+        graph: Option<GraphNameRef<'_>>,
+    ) -> Quads<'_> {
+        let listed = self.0.read().expect("nobody panics");
+        let found = listed.quads_for_pattern(subject, predicate, object, graph);
+        let found: Vec<_> = found.collect();
+        Box::new(found.into_iter())
+    }
 }
 
 /// Data that several stores write to, as several instances of a service do.
@@ -222,20 +224,17 @@ impl BackEnd {
     }
 
     fn embedded(kind: Kind) -> Self {
-        #[cfg(feature = "rocksdb")]
-        if kind == Kind::RocksDb {
-            let folder = tempfile::tempdir().expect("a folder");
-            let store = OxigraphStore::open(folder.path()).expect("a store on disk");
-            let data = Data::OnDisk {
-                store: store.inner(),
-                _folder: folder,
+        if kind == Kind::Pattern {
+            let store = Arc::new(PatternStore::new(Replaceable::default()));
+            return BackEnd {
+                graph_store: Arc::clone(&store) as Arc<dyn GraphStore>,
+                data: Data::Listed(store),
             };
-            let graph_store = Arc::new(store);
-            return BackEnd { graph_store, data };
         }
         if kind == Kind::Folder {
             let folder = tempfile::tempdir().expect("a folder");
-            let store = ImageStore::create(&folder, image(&[]), &FolderOptions::default());
+            let store =
+                ImageStore::create(&folder, images::builder(&[]), &FolderOptions::default());
             let store = Arc::new(store.expect("a store in a folder"));
             return BackEnd {
                 graph_store: Arc::clone(&store) as Arc<dyn GraphStore>,
@@ -245,25 +244,11 @@ impl BackEnd {
                 },
             };
         }
-        if matches!(kind, Kind::Image | Kind::WrittenImage) {
-            let image = image(&[]).build().expect("an image");
-            let store = Arc::new(ImageStore::new(image));
-            let graph_store = Arc::clone(&store) as Arc<dyn GraphStore>;
-            let data = match kind {
-                Kind::Image => Data::Image(store),
-                _ => Data::WrittenImage(store),
-            };
-            return BackEnd { graph_store, data };
-        }
-        let store = Store::new().expect("a store in memory");
-        let graph_store = Arc::new(match kind {
-            Kind::ChangeGraph => OxigraphStore::with_change_graph(store.clone()),
-            _ => OxigraphStore::new(store.clone()),
-        });
+        let store = Arc::new(images::empty());
+        let graph_store = Arc::clone(&store) as Arc<dyn GraphStore>;
         let data = match kind {
-            Kind::Sealed => Data::Sealed(Arc::clone(&graph_store)),
-            Kind::Written => Data::Written(Arc::clone(&graph_store)),
-            _ => Data::Here(store),
+            Kind::WrittenImage => Data::WrittenImage(store),
+            _ => Data::Image(store),
         };
         BackEnd { graph_store, data }
     }
@@ -299,18 +284,17 @@ impl BackEnd {
 
     /// Returns all quads that the store holds, without records of changes.
     pub(crate) fn quads(&self) -> Vec<Quad> {
-        let store = match &self.data {
-            Data::Here(store) => store.clone(),
-            Data::Sealed(store) | Data::Written(store) => store.inner().clone(),
-            #[cfg(feature = "rocksdb")]
-            Data::OnDisk { store, .. } => store.clone(),
-            Data::Image(store) | Data::WrittenImage(store) | Data::Folder { store, .. } => {
-                return store.snapshot().iter().collect();
+        match &self.data {
+            Data::Here(store) => {
+                let quads = store.iter().map(|quad| quad.expect("the store is there"));
+                quads.filter(is_data).collect()
             }
-            Data::There(server) => return server.quads().into_iter().filter(is_data).collect(),
-        };
-        let quads = store.iter().map(|quad| quad.expect("the store is there"));
-        quads.filter(is_data).collect()
+            Data::Image(store) | Data::WrittenImage(store) | Data::Folder { store, .. } => {
+                store.snapshot().iter().collect()
+            }
+            Data::Listed(store) => store.source().0.read().expect("nobody panics").all.clone(),
+            Data::There(server) => server.quads().into_iter().filter(is_data).collect(),
+        }
     }
 
     /// Puts quads in place of all that the store holds.
@@ -318,10 +302,8 @@ impl BackEnd {
         match &self.data {
             Data::There(server) => server.load(quads),
             Data::Here(store) => replace(store, quads),
-            Data::Sealed(store) => replace_sealed(store, quads),
-            Data::Written(store) => {
-                let first = |quads: &[Quad]| replace_sealed(store, quads);
-                written::load(store.as_ref(), quads, first, || ());
+            Data::Listed(store) => {
+                *store.source().0.write().expect("nobody panics") = Listed::new(quads);
             }
             Data::Image(store) | Data::Folder { store, .. } => replace_image(store, quads),
             Data::WrittenImage(store) => {
@@ -329,8 +311,6 @@ impl BackEnd {
                 let merge = || store.merge().expect("an image");
                 written::load(store.as_ref(), quads, first, merge);
             }
-            #[cfg(feature = "rocksdb")]
-            Data::OnDisk { store, .. } => replace(store, quads),
         }
     }
 }
@@ -340,25 +320,9 @@ fn is_data(quad: &Quad) -> bool {
     quad.graph_name != GraphName::from(change_graph::GRAPH)
 }
 
-fn image(quads: &[Quad]) -> ImageBuilder {
-    let mut builder = ImageBuilder::new();
-    for quad in quads {
-        builder.add(quad.as_ref()).expect("room for a few quads");
-    }
-    builder
-}
-
 fn replace_image(store: &ImageStore, quads: &[Quad]) {
-    let replaced = store.replace_data(image(quads));
+    let replaced = store.replace_data(images::builder(quads));
     replaced.expect("an image");
-}
-
-fn replace_sealed(store: &OxigraphStore, quads: &[Quad]) {
-    store.unseal();
-    replace(&store.inner(), quads);
-    store.seal().expect("a store in memory");
-    let local = store.local().expect("it is in this process");
-    local.expect_inverse(&[NamedNode::new_unchecked("http://v/next")]);
 }
 
 fn replace(store: &Store, quads: &[Quad]) {

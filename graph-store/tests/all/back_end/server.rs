@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use graph_store::remote::http::{ConnectionOptions, HttpEndpoint, ServerKind, ServerType};
-use oxigraph::io::{RdfFormat, RdfParser};
 use oxrdf::{GraphName, Quad};
+use oxrdfio::RdfFormat;
 
+use super::images;
 use super::repository::{MEMORY, repository};
 
 /// A repository or dataset that is emptied at the end.
@@ -133,9 +134,7 @@ impl Server {
             .call();
         let mut found = found.expect("the quads are listed");
         let text = found.body_mut().read_to_string().expect("a text");
-        let parser = RdfParser::from_format(RdfFormat::NQuads);
-        let quads: Result<_, _> = parser.for_slice(text.as_bytes()).collect();
-        quads.expect("N-Quads")
+        images::quads(RdfFormat::NQuads, text)
     }
 
     pub(crate) fn load(&self, quads: &[Quad]) {

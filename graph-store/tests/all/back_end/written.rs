@@ -46,7 +46,8 @@ fn others(quads: &[Quad]) -> Vec<Quad> {
     mixed.filter(|quad| !known.contains(quad)).collect()
 }
 
-fn write(store: &dyn GraphStore, removed: Vec<Quad>, added: Vec<Quad>) {
+/// Removes quads and adds others, in one transaction.
+pub(crate) fn write(store: &dyn GraphStore, removed: Vec<Quad>, added: Vec<Quad>) {
     let context = CallContext::new();
     let writer = store.writer().expect("the store can be written to");
     let record = NewRecord {

@@ -3,10 +3,10 @@
 use graph_store::StoreError;
 use graph_store::remote::SparqlEndpoint;
 use graph_store::remote::http::{ConnectionOptions, HttpEndpoint, ServerKind, ServerType};
-use oxigraph::io::RdfFormat;
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
 use oxigraph::sparql::{QueryResults, SparqlEvaluator};
 use oxigraph::store::Store;
+use oxrdfio::RdfFormat;
 
 use crate::faults::endpoint::{Answer, Endpoint, Received};
 use crate::faults::{JSON, PATIENCE, ask, client, options, until, whole};

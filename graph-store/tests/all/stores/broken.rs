@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use graph_store::contract::{self, BEHAVIOURS};
-use graph_store::oxigraph::OxigraphStore;
+use graph_store::image::ImageStore;
 use graph_store::query::{Hydrated, HydrationRequest, Objects, Page, Selection};
 use graph_store::{CallContext, GraphStore, StoreError, StoreInfo};
-use oxigraph::store::Store;
 use oxrdf::Quad;
+
+use crate::back_end::images;
 
 /// What a store does wrong.
 #[derive(Clone, Copy)]
@@ -23,7 +24,7 @@ enum Fault {
 }
 
 struct Faulty {
-    store: OxigraphStore,
+    store: ImageStore,
     fault: Fault,
 }
 
@@ -81,10 +82,7 @@ impl GraphStore for Faulty {
 /// Returns what the contract says of a store with a fault; `None` when it passes.
 fn verdict(fault: Option<Fault>) -> Option<String> {
     let make = |quads: &[Quad]| -> Arc<dyn GraphStore> {
-        let store = Store::new().expect("a store in memory");
-        let loaded = store.extend(quads.iter().cloned());
-        loaded.expect("the store is there");
-        let store = OxigraphStore::new(store);
+        let store = images::of(quads);
         match fault {
             None => Arc::new(store),
             Some(fault) => Arc::new(Faulty { store, fault }),

@@ -6,13 +6,7 @@ use graph_store::GraphStore;
 use graph_store::image::{FolderOptions, Image, ImageBuilder, ImageStore};
 use oxrdf::Quad;
 
-fn builder(quads: &[Quad]) -> ImageBuilder {
-    let mut builder = ImageBuilder::new();
-    for quad in quads {
-        builder.add(quad.as_ref()).expect("room for a few quads");
-    }
-    builder
-}
+use crate::back_end::images::builder;
 
 mod built {
     use super::*;

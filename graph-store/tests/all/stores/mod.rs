@@ -19,20 +19,6 @@ use crate::back_end::{BackEnd, Kind};
 /// Makes a test of each behaviour over each kind of store.
 macro_rules! over_every_store {
     ([] $($room:ident::$behaviour:ident)*) => {
-        mod memory {
-            $(#[test] fn $behaviour() { super::check(super::Kind::Memory, stringify!($behaviour)); })*
-        }
-        mod sealed {
-            $(#[test] fn $behaviour() { super::check(super::Kind::Sealed, stringify!($behaviour)); })*
-        }
-        mod change_graph {
-            $(#[test]
-            fn $behaviour() { super::check(super::Kind::ChangeGraph, stringify!($behaviour)); })*
-        }
-        #[cfg(feature = "rocksdb")]
-        mod rocksdb {
-            $(#[test] fn $behaviour() { super::check(super::Kind::RocksDb, stringify!($behaviour)); })*
-        }
         mod written_image {
             $(#[test]
             fn $behaviour() { super::check(super::Kind::WrittenImage, stringify!($behaviour)); })*
@@ -61,25 +47,11 @@ graph_store::__each_behaviour!(over_every_store![]);
 /// Makes a test of each behaviour of stores that can be written to over each kind of them.
 macro_rules! over_every_writer {
     ([] $($room:ident::$behaviour:ident)*) => {
-        mod memory_writes {
-            $(#[test] fn $behaviour() { super::check(super::Kind::Memory, stringify!($behaviour)); })*
-        }
-        mod sealed_writes {
-            $(#[test] fn $behaviour() { super::check(super::Kind::Sealed, stringify!($behaviour)); })*
-        }
-        mod change_graph_writes {
-            $(#[test]
-            fn $behaviour() { super::check(super::Kind::ChangeGraph, stringify!($behaviour)); })*
-        }
         mod image_writes {
             $(#[test] fn $behaviour() { super::check(super::Kind::Image, stringify!($behaviour)); })*
         }
         mod folder_writes {
             $(#[test] fn $behaviour() { super::check(super::Kind::Folder, stringify!($behaviour)); })*
-        }
-        #[cfg(feature = "rocksdb")]
-        mod rocksdb_writes {
-            $(#[test] fn $behaviour() { super::check(super::Kind::RocksDb, stringify!($behaviour)); })*
         }
     };
 }

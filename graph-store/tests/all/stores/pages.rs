@@ -10,12 +10,12 @@ use graph_store::query::{
     Dataset, NodeCondition, OrderKey, OrderStep, Page, Selection, SortBy, Step, Take, TypeTest,
     Window,
 };
-use oxigraph::io::{RdfFormat, RdfParser};
 use oxrdf::vocab::rdf;
 use oxrdf::{NamedNode, Quad};
+use oxrdfio::RdfFormat;
 use soml_core::datatype::Scalar;
 
-use crate::back_end::{BackEnd, Kind};
+use crate::back_end::{BackEnd, Kind, images};
 use crate::stores::runtime;
 
 /// Whether one query brings a page.
@@ -195,9 +195,7 @@ fn quads(case: &Case) -> Vec<Quad> {
     // In a graph, too: a triple counts once.
     let name = (total - 1) / 2;
     writeln!(text, ":g {{ :t1 a v:Thing ; v:name 'n{name}' }}").expect("writing to a string");
-    let parser = RdfParser::from_format(RdfFormat::TriG);
-    let quads: Result<_, _> = parser.for_slice(text.as_bytes()).collect();
-    quads.expect("TriG")
+    images::quads(RdfFormat::TriG, text)
 }
 
 fn by(property: &str, scalar: Scalar, descending: bool) -> OrderKey {
@@ -258,7 +256,7 @@ fn select(store: &dyn GraphStore, selection: &Selection) -> (Vec<String>, u64) {
 
 fn check(kind: Kind) {
     let _entered = runtime().enter();
-    let (embedded, asked) = (BackEnd::new(Kind::Memory), BackEnd::new(kind));
+    let (embedded, asked) = (BackEnd::new(Kind::Image), BackEnd::new(kind));
     for case in CASES {
         let quads = quads(case);
         embedded.load(&quads);

@@ -49,7 +49,7 @@ const CASES: u64 = 10_000;
 const REMOTE_CASES: u64 = 2_000;
 
 #[test]
-fn stores_that_keep_lexical_forms_select_by_value() {
+fn stores_in_this_process_select_by_value() {
     let kinds = [
         Kind::Image,
         Kind::Changed,
@@ -57,12 +57,6 @@ fn stores_that_keep_lexical_forms_select_by_value() {
         Kind::Reopened,
         Kind::Pattern,
     ];
-    check(&kinds, Extent::Embedded, CASES);
-}
-
-#[test]
-fn stores_over_oxigraph_select_by_value() {
-    let kinds = [back_end::Kind::Memory, back_end::Kind::Written].map(Kind::BackEnd);
     check(&kinds, Extent::Embedded, CASES);
 }
 

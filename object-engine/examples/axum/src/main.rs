@@ -9,11 +9,10 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::post;
 use axum::{Json, Router};
-use graph_store::oxigraph::OxigraphStore;
+use graph_store::image::{ImageBuilder, ImageStore};
 use graphql_service::{CallContext, Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
+use oxrdfio::{RdfFormat, RdfParser};
 
 #[tokio::main]
 #[expect(clippy::print_stdout, reason = "whoever starts it wants the address")]
@@ -33,9 +32,11 @@ fn service(schema: &str, data: &str) -> Result<ObjectService, Box<dyn Error>> {
     let loaded = soml_core::load(&std::fs::read_to_string(schema)?);
     let errors: Vec<_> = loaded.errors().map(ToString::to_string).collect();
     let schema = Arc::new(loaded.schema.ok_or_else(|| errors.join("\n"))?);
-    let store = Store::new()?;
-    store.load_from_slice(RdfFormat::Turtle, &std::fs::read(data)?)?;
-    let store = Arc::new(OxigraphStore::new(store));
+    let mut image = ImageBuilder::new();
+    for quad in RdfParser::from_format(RdfFormat::Turtle).for_slice(&std::fs::read(data)?) {
+        image.add(quad?.as_ref())?;
+    }
+    let store = Arc::new(ImageStore::new(image.build()?));
     Ok(ObjectService::new(
         schema,
         store,

@@ -20,12 +20,9 @@ use crate::fixture;
 /// Returns the kind of store that `DIFFERENTIAL_STORE` names.
 pub(crate) fn kind() -> Kind {
     match std::env::var("DIFFERENTIAL_STORE").as_deref() {
-        Err(_) | Ok("memory") => Kind::Memory,
-        Ok("sealed") => Kind::Sealed,
-        Ok("image") => Kind::Image,
+        Err(_) | Ok("image") => Kind::Image,
         Ok("written-image") => Kind::WrittenImage,
-        #[cfg(feature = "rocksdb")]
-        Ok("rocksdb") => Kind::RocksDb,
+        Ok("pattern") => Kind::Pattern,
         Ok("remote") => Kind::Remote,
         Ok("remote-nested") => Kind::RemoteNested,
         Ok("remote-apart") => Kind::RemoteApart,
@@ -54,12 +51,20 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// Tells whether the embedded store answers.
+    /// Tells whether a store in this process answers, without SPARQL.
     pub(crate) fn is_embedded(&self) -> bool {
-        matches!(
-            self.kind,
-            Kind::Memory | Kind::Sealed | Kind::Written | Kind::Image | Kind::WrittenImage
-        )
+        matches!(self.kind, Kind::Image | Kind::WrittenImage | Kind::Pattern)
+    }
+
+    /// Tells whether what nothing orders is listed in an order that depends on other data.
+    pub(crate) fn lists_in_any_order(&self) -> bool {
+        // Terms that came by changes are behind those of the image.
+        !self.is_embedded() || self.kind == Kind::WrittenImage
+    }
+
+    /// Tells whether the store knows how many triples each way to find objects reads.
+    pub(crate) fn knows_counts(&self) -> bool {
+        matches!(self.kind, Kind::Image | Kind::WrittenImage)
     }
 
     pub(crate) fn new(soml: String, kind: Kind) -> Self {
@@ -92,9 +97,13 @@ impl Subject {
 
     /// Puts quads in place of what the store holds.
     pub(crate) fn load(&self, quads: &[Quad]) {
-        if *self.loaded.borrow() == quads {
-            return;
+        if *self.loaded.borrow() != quads {
+            self.load_again(quads);
         }
+    }
+
+    /// Does the same, and also makes the store forget what it keeps of earlier requests.
+    pub(crate) fn load_again(&self, quads: &[Quad]) {
         self.back_end.load(quads);
         *self.loaded.borrow_mut() = quads.to_vec();
     }

@@ -2,9 +2,8 @@
 //!
 //! `DIFFERENTIAL_CASES` sets the number of cases of each test in place of `RANDOM_TESTS`,
 //! `DIFFERENTIAL_SEED` the first of the seeds from which schemas, data and operations follow,
-//! `DIFFERENTIAL_STORE` the kind of store: `memory`, every other time with its index of links,
-//! `sealed`, always with it, `image`, `rocksdb` where that is built, `remote`, `remote-apart`, `rdf4j` or
-//! `fuseki`. A failure prints the smallest case found and how to run it again: a seed means the same
+//! `DIFFERENTIAL_STORE` the kind of store: `image`, every other time with changes, `written-image`, always with
+//! changes, `pattern`, `remote`, `remote-nested`, `remote-apart`, `rdf4j` or `fuseki`. A failure prints the smallest case found and how to run it again: a seed means the same
 //! 25 operations whatever ran before.
 //!
 //! A run of 24,000 cases, which is the full number, must hold each operator on each scalar at each
@@ -28,13 +27,14 @@ use case::{Sender, Subject, report};
 use coverage::{Coverage, FULL_RUN};
 use generate::{Generator, Steering};
 use operation::Operation;
-use oxigraph::io::{RdfFormat, RdfParser};
 use oxrdf::Quad;
+use oxrdfio::RdfFormat;
 use random::Random;
 use random_tests::{count, setting};
 use reference::{Graph, Model};
 
 use crate::back_end::Kind;
+use crate::back_end::images;
 
 /// Operations on one schema with one set of data.
 const OPERATIONS_PER_SCHEMA: usize = 25;
@@ -140,18 +140,13 @@ fn random_schemas_and_data_are_answered_as_the_rules_say() {
 }
 
 #[test]
-fn so_they_are_after_writes() {
-    random_schemas_and_data(Kind::Written, 2_000);
-}
-
-#[test]
-fn so_they_are_over_an_image() {
-    random_schemas_and_data(Kind::Image, 2_000);
-}
-
-#[test]
 fn so_they_are_over_an_image_with_changes() {
     random_schemas_and_data(Kind::WrittenImage, 2_000);
+}
+
+#[test]
+fn so_they_are_over_quads_found_by_patterns() {
+    random_schemas_and_data(Kind::Pattern, 2_000);
 }
 
 #[test]
@@ -183,7 +178,7 @@ fn random_schemas_and_data(kind: Kind, full: u64) {
     for seed in first..first + schemas {
         let mut random = Random::new(seed);
         let kind = match kind {
-            Kind::Memory if seed % 2 == 0 => Kind::Sealed,
+            Kind::Image if seed % 2 == 0 => Kind::WrittenImage,
             kind => kind,
         };
         let subject = Subject::new(generate::schema(&mut random, seed), kind);
@@ -206,10 +201,7 @@ fn the_demo_is_answered_as_the_rules_say() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../servers/demo/star-wars");
     let soml = std::fs::read_to_string(folder.join("schema.yaml")).expect("the demo's schema");
     let data = std::fs::read(folder.join("data.ttl")).expect("the demo's data");
-    let quads: Vec<Quad> = RdfParser::from_format(RdfFormat::Turtle)
-        .for_slice(&data)
-        .collect::<Result<_, _>>()
-        .expect("the demo's data are Turtle");
+    let quads = images::quads(RdfFormat::Turtle, data);
     let subject = Subject::new(soml, case::kind());
     let mut all = Outcome::default();
     let operations = cases(2_000) / 10;

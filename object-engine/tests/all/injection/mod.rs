@@ -215,17 +215,12 @@ fn run(kind: Kind, full: u64) {
 
 #[test]
 fn no_text_is_more_than_its_value() {
-    run(Kind::Memory, 2_000);
+    run(Kind::Image, 2_000);
 }
 
 #[test]
-fn so_it_is_with_an_index_of_links() {
-    run(Kind::Sealed, 1_000);
-}
-
-#[test]
-fn so_it_is_where_records_are_quads() {
-    run(Kind::ChangeGraph, 1_000);
+fn so_it_is_in_a_folder() {
+    run(Kind::Folder, 1_000);
 }
 
 #[test]

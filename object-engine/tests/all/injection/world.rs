@@ -13,7 +13,6 @@ use super::texts;
 use crate::back_end::{BackEnd, Kind};
 use crate::differential::random::Random;
 use crate::fixture;
-use crate::mutations::normalized;
 
 /// The schema, with `PREFIX` and `PATTERN` in place of texts.
 const SCHEMA: &str = r#"
@@ -92,8 +91,7 @@ pub(super) fn shown(subject: &str, property: &NamedNode, value: impl Into<Term>)
         value,
         GraphName::DefaultGraph,
     );
-    let quads = normalized(vec![quad]);
-    quads.first().expect("it is one").to_string()
+    quad.to_string()
 }
 
 impl World {
@@ -162,14 +160,14 @@ impl World {
         self.back_end.load(&all);
         Before {
             quads: self.state(),
-            all: normalized(all),
+            all,
             texts,
         }
     }
 
     /// Returns what the store holds.
     pub(super) fn state(&self) -> State {
-        let quads = normalized(self.back_end.quads());
+        let quads = self.back_end.quads();
         quads.iter().map(ToString::to_string).collect()
     }
 }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use graphql_service::{Caller, Request, RequestContext};
 use object_engine::ServiceOptions;
-use oxigraph::io::{RdfFormat, RdfParser};
+use oxrdfio::RdfFormat;
 
+use crate::back_end::images;
 use crate::back_end::{BackEnd, Kind};
 use crate::fixture;
 
@@ -32,9 +33,7 @@ const DATA: &str = "
 /// Returns the ids in the order of the size of what they lead to, as a list and as a connection.
 fn ids(kind: Kind, data: &str) -> Vec<String> {
     let back_end = BackEnd::new(kind);
-    let quads = RdfParser::from_format(RdfFormat::Turtle).for_slice(data.as_bytes());
-    let quads: Vec<_> = quads.collect::<Result<_, _>>().expect("Turtle");
-    back_end.load(&quads);
+    back_end.load(&images::quads(RdfFormat::Turtle, data));
     let options = ServiceOptions::default().with_roles_enforced(true);
     let service = fixture::service(SCHEMA, back_end.graph_store(), options);
     let query = "{ thing(orderBy: {next: {size: ASC}}) { id }
@@ -53,7 +52,7 @@ fn ids(kind: Kind, data: &str) -> Vec<String> {
 #[test]
 fn a_hidden_object_does_not_decide_an_order() {
     let expected = "http://e/b http://e/a http://e/c";
-    let embedded = [Kind::Memory, Kind::Sealed, Kind::Image];
+    let embedded = [Kind::Image, Kind::WrittenImage, Kind::Pattern];
     for kind in embedded
         .into_iter()
         .chain([Kind::Remote, Kind::RemoteApart])

@@ -9,7 +9,6 @@ use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection, Window}
 use graph_store::{
     CallContext, GraphStore, LocalStore, StoreError, StoreFeatures, StoreInfo, Windowed,
 };
-use oxrdf::NamedNode;
 
 /// What may not be asked for, and what was.
 #[derive(Debug, Default)]
@@ -110,10 +109,6 @@ impl LocalStore for Recorder {
     ) -> Option<Result<Hydrated, StoreError>> {
         self.note_hydration(request);
         self.inner_local().hydrate_now(request, context)
-    }
-
-    fn expect_inverse(&self, properties: &[NamedNode]) {
-        self.inner_local().expect_inverse(properties);
     }
 
     fn short_work(&self) -> Option<u64> {

@@ -200,6 +200,6 @@ fn read_back(
     }
     let difference = of_reading(&answer, &given)?;
     Some(format!(
-        "{key} reads back otherwise: {difference}\n{query}\n{given:#}"
+        "{key} reads back otherwise: {difference}\n{query}\nexpected {answer:?}\nbut got {given:#}"
     ))
 }

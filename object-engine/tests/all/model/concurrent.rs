@@ -251,17 +251,12 @@ fn run(full: u64, kind: Kind) {
 
 #[test]
 fn four_writers_take_effect_in_the_order_of_the_records() {
-    run(300, Kind::Memory);
-}
-
-#[test]
-fn so_they_do_with_an_index_of_links() {
-    run(300, Kind::Sealed);
-}
-
-#[test]
-fn so_they_do_over_an_image() {
     run(300, Kind::Image);
+}
+
+#[test]
+fn so_they_do_with_changes() {
+    run(300, Kind::WrittenImage);
 }
 
 #[test]

@@ -384,15 +384,10 @@ fn run(full: u64, kind: Kind) {
 
 #[test]
 fn three_roles_at_once_write_and_see_what_they_may() {
-    run(200, Kind::Memory);
+    run(200, Kind::Image);
 }
 
 #[test]
-fn so_they_do_with_an_index_of_links() {
-    run(100, Kind::Sealed);
-}
-
-#[test]
-fn so_they_do_over_an_image() {
-    run(100, Kind::Image);
+fn so_they_do_with_changes() {
+    run(100, Kind::WrittenImage);
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use soml_core::schema::{Max, ObjectId, Path, Property, Range, Schema};
 
 use super::request::{Entry, Field, Given, Member, Request, Verb, Where, root};
-use super::terms::{Code, as_stored, languages, same, tag, term, unchecked};
+use super::terms::{Code, languages, same, tag, term, unchecked};
 use crate::differential::reference::{Answer as Read, Graph, Model, Out, Ty, interpret};
 
 pub(super) type State = HashSet<Quad>;
@@ -796,7 +796,7 @@ impl<'a> Writer<'a> {
         let graph = GraphName::DefaultGraph;
         let subject = NamedNode::new_unchecked(subject);
         let predicate = NamedNode::new_unchecked(iri);
-        let quad = as_stored(Quad::new(subject, predicate, object.clone(), graph));
+        let quad = Quad::new(subject, predicate, object.clone(), graph);
         let is_same = |other: &Quad| {
             other.subject == quad.subject
                 && other.predicate == quad.predicate

@@ -14,7 +14,7 @@ use soml_core::schema::Schema;
 use super::generate::{self, Generator};
 use super::request::Request;
 use super::rules::State;
-use super::terms::{as_stored, as_written};
+use super::terms::as_written;
 use crate::back_end::{BackEnd, Kind};
 use crate::differential::random::Random;
 use crate::differential::reference::Model;
@@ -68,16 +68,10 @@ impl Subject {
             Kind::Rdf4j { .. } | Kind::Fuseki => BackEnd::written_on_server(kind),
             kind => BackEnd::new(kind),
         };
-        let quads = start.iter().cloned();
-        let quads: Vec<Quad> = match kind {
-            // These show what they are given, and the model speaks of the embedded store.
-            Kind::Rdf4j { .. } | Kind::Fuseki | Kind::Image | Kind::Folder => {
-                quads.map(as_written).collect()
-            }
-            _ => quads.collect(),
-        };
+        // The reference knows numbers by value, and answers show literals as they are stored.
+        let start: State = start.into_iter().map(as_written).collect();
+        let quads: Vec<Quad> = start.iter().cloned().collect();
         back_end.load(&quads);
-        let start = start.into_iter().map(as_stored).collect();
         let options = ServiceOptions::new()
             .with_api(ApiOptions::default().with_mutations(true))
             .with_roles_enforced(section.is_some());
@@ -118,7 +112,7 @@ impl Subject {
 
     /// What the store holds.
     pub(super) fn quads(&self) -> State {
-        self.back_end.quads().into_iter().map(as_stored).collect()
+        self.back_end.quads().into_iter().collect()
     }
 
     pub(super) fn store(&self) -> Arc<dyn GraphStore> {

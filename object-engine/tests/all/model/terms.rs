@@ -187,34 +187,19 @@ fn canonical<'t>(property: &Property, term: &'t Term) -> Option<CanonicalValue<'
     }
 }
 
-/// Returns a quad as the embedded store keeps it: whole numbers of all datatypes as integers, without signs
-/// and digits that say nothing.
-pub(super) fn as_stored(quad: Quad) -> Quad {
-    whole_number(quad, |number, _| {
-        Literal::new_typed_literal(number.to_string(), xsd::INTEGER)
-    })
-}
-
 /// Returns a quad as a service writes it: whole numbers without signs and digits that say nothing.
-pub(super) fn as_written(quad: Quad) -> Quad {
-    whole_number(quad, |number, literal| {
-        Literal::new_typed_literal(number.to_string(), literal.datatype())
-    })
-}
-
-fn whole_number(mut quad: Quad, form: impl FnOnce(i64, &Literal) -> Literal) -> Quad {
+pub(super) fn as_written(mut quad: Quad) -> Quad {
+    let is_whole = |literal: &Literal| {
+        let datatypes = [Scalar::Integer, Scalar::Int, Scalar::PositiveInteger];
+        let datatype = Scalar::from_datatype_iri(literal.datatype().as_str());
+        datatype.is_some_and(|datatype| datatypes.contains(&datatype))
+    };
     if let Term::Literal(literal) = &quad.object
-        && ["integer", "int", "positiveInteger"].contains(
-            &literal
-                .datatype()
-                .as_str()
-                .rsplit('#')
-                .next()
-                .unwrap_or_default(),
-        )
+        && is_whole(literal)
     {
         let number: i64 = literal.value().parse().expect("a number");
-        quad.object = form(number, literal).into();
+        let datatype = literal.datatype().into_owned();
+        quad.object = Literal::new_typed_literal(number.to_string(), datatype).into();
     }
     quad
 }

@@ -89,7 +89,7 @@ pub(crate) fn check(kind: Kind, full: u64) {
     let mut tally = Tally::default();
     for seed in first..first + schemas {
         let kind = match kind {
-            Kind::Memory if seed % 2 == 0 => Kind::Sealed,
+            Kind::Image if seed % 2 == 0 => Kind::WrittenImage,
             kind => kind,
         };
         let mut subject = Subject::with_section(seed, kind, Some(roles::section_of_worlds));

@@ -6,11 +6,11 @@ mod long_work;
 mod read_ahead;
 mod round_trips;
 
-use oxigraph::io::{RdfFormat, RdfParser};
 use oxrdf::Quad;
+use oxrdfio::RdfFormat;
+
+use crate::back_end::images;
 
 fn quads(trig: &str) -> Vec<Quad> {
-    let parser = RdfParser::from_format(RdfFormat::TriG);
-    let quads: Result<_, _> = parser.for_slice(trig.as_bytes()).collect();
-    quads.expect("TriG")
+    images::quads(RdfFormat::TriG, trig)
 }

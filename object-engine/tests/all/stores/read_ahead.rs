@@ -261,7 +261,7 @@ fn sort(value: &mut Value) {
 
 fn check(kind: Kind) {
     let is_nested = matches!(kind, Kind::RemoteNested | Kind::Rdf4j { .. } | Kind::Fuseki);
-    let (expected, asked) = (BackEnd::new(Kind::Memory), BackEnd::new(kind));
+    let (expected, asked) = (BackEnd::new(Kind::Image), BackEnd::new(kind));
     let (expected, asked) = (service(&expected), service(&asked));
     let shared = SHARED
         .iter()

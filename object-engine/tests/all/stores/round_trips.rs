@@ -179,7 +179,7 @@ fn what_nothing_can_satisfy_costs_no_query() {
 
 #[test]
 fn the_embedded_store_takes_a_step_per_level_and_per_thousand_objects_that_lead_no_further() {
-    let back_end = BackEnd::new(Kind::Memory);
+    let back_end = BackEnd::new(Kind::Image);
     for (things, chunks) in [(1, 1), (1_000, 1), (1_001, 2), (10_000, 10)] {
         back_end.load(&quads(&data(things)));
         let plain = calls(&back_end, "{ thing { label } }");

@@ -1,10 +1,8 @@
 //! A random schema with data, and its documents.
 
 use futures::executor::block_on;
-use oxigraph::store::Store;
 use search_index::document::Document;
 use search_index::graph_store::CallContext;
-use search_index::graph_store::oxigraph::OxigraphStore;
 use search_index::mapping::{IndexDefinition, Indexes, MappingOptions};
 use search_index::read::Reader;
 use serde_json::Value as Json;
@@ -13,7 +11,7 @@ use super::generate;
 use super::generate::Pool;
 use super::naive::fields::{Fields, fields};
 use super::random::Random;
-use crate::schema;
+use crate::{images, schema};
 
 /// A random schema with data, and its documents.
 pub(crate) struct World {
@@ -39,11 +37,7 @@ impl World {
             .named(random.word(&known))
             .expect("it is known")
             .clone();
-        let store = Store::new().expect("a store in memory");
-        for quad in generate::data(&mut random, &schema, with_server) {
-            store.insert(&quad).expect("memory");
-        }
-        let store = OxigraphStore::new(store);
+        let store = images::of(&generate::data(&mut random, &schema, with_server));
         let reader = Reader::new(&schema, &definition, &store);
         let context = CallContext::new();
         let documents = block_on(async {

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::ops::RangeInclusive;
 
-use oxigraph::io::{RdfFormat, RdfParser};
 use oxrdf::Term;
+use oxrdfio::{RdfFormat, RdfParser};
 use regex::Regex;
 use search_index::analysis::Analyzer;
 use serde_json::{Value, json};

@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use graph_store::CallContext;
-use graph_store::oxigraph::OxigraphStore;
-use oxigraph::io::{RdfFormat, RdfParser};
-use oxigraph::store::Store;
+use oxrdfio::{RdfFormat, RdfParser};
 use search_index::document::Document;
 use search_index::dsl::{Match, Query, Search};
 use search_index::engine::{
@@ -22,7 +20,7 @@ use search_index::opensearch::OpenSearch;
 use super::address;
 use super::engine::{Node, wait};
 use super::fake::options;
-use crate::schema;
+use crate::{images, schema};
 
 fn engine(addresses: &str, application: &str) -> Arc<OpenSearch> {
     let mut connection = options(addresses);
@@ -56,14 +54,11 @@ impl Case {
         let mapping = MappingOptions::default().with_settings(settings);
         let indexes = Indexes::new(&schema, &mapping).expect("searchable");
         let indexes = Arc::new(indexes);
-        let store = Store::new().expect("a store");
         let parser = RdfParser::from_format(RdfFormat::Turtle).lenient();
-        store
-            .load_from_slice(parser, turtle)
-            .expect("the data are valid");
+        let quads: Result<Vec<_>, _> = parser.for_slice(turtle).collect();
+        let store = Arc::new(images::of(&quads.expect("the data are valid")));
         options.drop_delay = Duration::ZERO;
         options.bulk_bytes = 50 << 10;
-        let store = Arc::new(OxigraphStore::new(store));
         let of = Arc::clone(&indexes);
         Case {
             indexer: Indexer::new(Arc::new(schema), of, store, front, options),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
 
-use oxigraph::model::{BlankNode, GraphName, NamedOrBlankNode, Quad, Term};
+use oxrdf::{BlankNode, GraphName, NamedOrBlankNode, Quad, Term};
 
 use super::super::contexts::Contexts;
 use super::super::format::DataFormat;
@@ -62,7 +62,6 @@ const LINES: &[&[u8]] = &[
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
     quads: Vec<String>,
-    lost: u64,
     findings: Vec<Finding>,
     unread: u64,
     error: Option<String>,
@@ -115,15 +114,13 @@ fn taken(parts: impl Iterator<Item = Parsed>) -> Outcome {
     let mut labels = Labels::default();
     for parsed in parts {
         match parsed {
-            Parsed::Quads(quads, lost) => {
+            Parsed::Quads(quads) => {
                 read.quads
                     .extend(quads.into_iter().map(|quad| labels.quad(quad)));
-                read.lost += lost;
             }
-            Parsed::Batch(batch, lost) => {
+            Parsed::Batch(batch) => {
                 let quads = batch.iter().map(|quad| labels.quad(quad.into_owned()));
                 read.quads.extend(quads);
-                read.lost += lost;
             }
             Parsed::Finding(finding) => read.findings.push(finding),
             Parsed::Unread(bytes) => read.unread += bytes,
@@ -150,7 +147,7 @@ fn in_blocks(format: DataFormat, source: impl BufRead + Send, options: BlockOpti
     let (sender, parts) = sync_channel(options.parts());
     thread::scope(|scope| {
         let input = &input;
-        let reading = scope.spawn(move || parse::parse(input, source, true, options, &sender));
+        let reading = scope.spawn(move || parse::parse(input, source, options, &sender));
         let read = taken(parts.into_iter().flatten());
         let result = reading.join().unwrap();
         read.ended(result.err().map(|error| error.to_string()))
@@ -161,7 +158,7 @@ fn in_blocks(format: DataFormat, source: impl BufRead + Send, options: BlockOpti
 fn as_a_whole(format: DataFormat, source: impl BufRead + Send) -> Outcome {
     let contexts = Contexts::new(&[]);
     let input = input(format, &contexts);
-    let file = FileParser::new(&input, true).unwrap();
+    let file = FileParser::new(&input).unwrap();
     let (out, part) = part();
     thread::scope(|scope| {
         let file = &file;
@@ -354,7 +351,7 @@ fn findings_come_in_the_order_of_the_file_with_their_lines() {
 fn well_formed_blocks_become_batches() {
     let contexts = Contexts::new(&[]);
     let input = input(DataFormat::NTriples, &contexts);
-    let file = FileParser::new(&input, false).unwrap();
+    let file = FileParser::new(&input).unwrap();
     for (text, is_well_formed) in [(LINES[0], true), (LINES[14], false)] {
         let (out, part) = part();
         assert!(file.block(text, 0, &out).is_ok());
@@ -376,7 +373,7 @@ fn after_a_long_line_blocks_go_on() {
     let (sender, parts) = sync_channel(options.parts());
     let kinds: Vec<bool> = thread::scope(|scope| {
         let (input, text) = (&input, text.as_slice());
-        scope.spawn(move || parse::parse(input, text, false, options, &sender).is_ok());
+        scope.spawn(move || parse::parse(input, text, options, &sender).is_ok());
         let quads = parts
             .into_iter()
             .flatten()
@@ -461,7 +458,7 @@ fn reading_ends_when_nobody_receives_any_more() {
     let (sender, parts) = sync_channel(options.parts());
     thread::scope(|scope| {
         let input = &input;
-        let reading = scope.spawn(move || parse::parse(input, source, false, options, &sender));
+        let reading = scope.spawn(move || parse::parse(input, source, options, &sender));
         assert!(parts.recv().unwrap().recv().is_ok());
         drop(parts);
         assert!(reading.join().unwrap().is_ok());

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::thread;
 
-use oxigraph::io::RdfFormat;
 use oxigraph::store::Store;
+use oxrdfio::RdfFormat;
 use tempfile::TempDir;
 
 use super::{canonical, parsed, unpacked};

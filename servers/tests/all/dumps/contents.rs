@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use futures::executor::block_on;
 use graph_store::image::{FolderOptions, ImageBuilder, ImageStore};
-use graph_store::oxigraph::OxigraphStore;
 use graph_store::write::{NewRecord, QuadChange};
 use graph_store::{CallContext, GraphStore};
-use oxigraph::io::RdfFormat;
-use oxigraph::model::{BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
 use oxigraph::store::Store;
+use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
+use oxrdfio::RdfFormat;
 use servers::dump::DumpFormat;
 use servers::store::DataStore;
 use tempfile::TempDir;
@@ -226,17 +225,6 @@ fn a_dump_of_an_image_with_changes_is_its_data() {
             &expected,
             round,
         );
-    }
-}
-
-#[test]
-fn a_dump_of_oxigraph_is_its_data() {
-    for round in 0..ROUNDS {
-        let store = Store::new().unwrap();
-        store.extend(quads(&mut Random::new(round), 30)).unwrap();
-        // It keeps numbers by value.
-        let expected = canonical(store.iter().map(Result::unwrap));
-        check(&OxigraphStore::new(store), &expected, round);
     }
 }
 

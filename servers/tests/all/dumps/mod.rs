@@ -13,13 +13,15 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use flate2::read::GzDecoder;
-use graph_store::image::{ImageBuilder, ImageStore};
+use graph_store::image::ImageStore;
 use graph_store::{CallContext, GraphStore, QuadSink};
-use oxigraph::io::{RdfFormat, RdfParser};
-use oxigraph::model::dataset::CanonicalizationAlgorithm;
-use oxigraph::model::{Dataset, Quad};
+use oxrdf::dataset::CanonicalizationAlgorithm;
+use oxrdf::{Dataset, Quad};
+use oxrdfio::RdfFormat;
 use servers::dump::{DumpFormat, DumpWriter};
 use servers::load::{Finding, LoadObserver, LoadOptions, load_files};
+
+use crate::images;
 
 /// All that a store lists, as text.
 struct Text(DumpWriter<Vec<u8>>);
@@ -59,7 +61,7 @@ impl LoadObserver for Strict {
 
 /// Loads a file into a new store.
 fn loaded(path: &Path) -> ImageStore {
-    let store = ImageStore::new(ImageBuilder::new().build().unwrap());
+    let store = images::empty();
     load_files(
         &store,
         &[path.to_owned()],
@@ -81,8 +83,7 @@ fn canonical(quads: impl IntoIterator<Item = Quad>) -> Vec<String> {
 
 /// Reads the quads of a dump with a parser that is not the one of the loader.
 fn parsed(text: &[u8], format: RdfFormat) -> Vec<Quad> {
-    let quads = RdfParser::from_format(format).for_slice(text);
-    quads.map(Result::unwrap).collect()
+    images::quads(format, text)
 }
 
 /// Reads a file that may be gzipped, as its name says.

@@ -11,8 +11,8 @@ use async_trait::async_trait;
 use flate2::read::GzDecoder;
 use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
 use graph_store::{CallContext, ExportStore, GraphStore, QuadSink, StoreError, StoreInfo};
-use oxigraph::io::RdfFormat;
-use oxigraph::model::{GraphName, Literal, NamedNode, Quad};
+use oxrdf::{GraphName, Literal, NamedNode, Quad};
+use oxrdfio::RdfFormat;
 use servers::config::Settings;
 
 use super::{canonical, parsed};

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use graph_store::image::{FolderOptions, ImageBuilder, ImageStore};
 use graph_store::write::{ChangeRecord, RecordQuery, change_graph};
 use graph_store::{CallContext, GraphStore};
-use oxigraph::io::{RdfFormat, RdfParser};
 use oxrdf::{GraphName, NamedOrBlankNode, Quad, Triple};
+use oxrdfio::{RdfFormat, RdfParser};
 use serde_json::Value;
 
 use super::batches::{Batch, Step};

@@ -21,14 +21,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use graph_store::image::{ImageBuilder, ImageStore};
-use graph_store::oxigraph::OxigraphStore;
+use async_trait::async_trait;
+use graph_store::image::ImageStore;
+use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
 use graph_store::write::{NewRecord, QuadChange};
-use graph_store::{CallContext, GraphStore};
-use oxigraph::io::{RdfFormat, RdfParser};
-use oxigraph::model::vocab::rdf;
-use oxigraph::model::{GraphName, Literal, NamedNode, Quad, Term};
-use oxigraph::store::Store;
+use graph_store::{CallContext, GraphStore, LocalStore, StoreError, StoreInfo, WriteStore};
+use oxrdf::vocab::rdf;
+use oxrdf::{GraphName, Literal, NamedNode, Quad, Term};
 use schema_registry::{Expected, InMemorySchemaStore, SchemaStore};
 use search_index::embedded::EmbeddedEngine;
 use search_index::engine::Engine;
@@ -37,6 +36,7 @@ use servers::config::Settings;
 use servers::resources::Resources;
 use servers::search::{Engines, SearchApp, SearchParts, Storage};
 
+use crate::images;
 use crate::processes::PATIENCE;
 use crate::service::{Answer, Service};
 
@@ -269,19 +269,46 @@ fn store(turtle: &str) -> Arc<dyn GraphStore> {
 
 /// A store that knows which data it has.
 fn image(turtle: &str) -> Arc<ImageStore> {
-    let mut builder = ImageBuilder::new();
-    for quad in RdfParser::from_format(RdfFormat::Turtle).for_slice(turtle) {
-        builder.add(quad.unwrap().as_ref()).unwrap();
-    }
-    Arc::new(ImageStore::new(builder.build().unwrap()))
+    Arc::new(images::from_turtle(turtle))
 }
 
 /// A store whose data others may change unseen.
 fn unknowing(turtle: &str) -> Arc<dyn GraphStore> {
-    let store = Store::new().unwrap();
-    let loaded = store.load_from_slice(RdfFormat::Turtle, turtle.as_bytes());
-    loaded.unwrap();
-    Arc::new(OxigraphStore::new(store))
+    Arc::new(Unknowing(images::from_turtle(turtle)))
+}
+
+/// A store that does not know which data it has.
+struct Unknowing(ImageStore);
+
+#[async_trait]
+impl GraphStore for Unknowing {
+    async fn select(
+        &self,
+        selection: &Selection,
+        context: &CallContext,
+    ) -> Result<Objects, StoreError> {
+        self.0.select(selection, context).await
+    }
+
+    async fn hydrate(
+        &self,
+        request: &HydrationRequest<'_>,
+        context: &CallContext,
+    ) -> Result<Hydrated, StoreError> {
+        self.0.hydrate(request, context).await
+    }
+
+    async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError> {
+        self.0.probe(context).await
+    }
+
+    fn local(&self) -> Option<&dyn LocalStore> {
+        self.0.local()
+    }
+
+    fn writer(&self) -> Option<&dyn WriteStore> {
+        self.0.writer()
+    }
 }
 
 /// Adds a planet, as a mutation does.

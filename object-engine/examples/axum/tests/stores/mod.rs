@@ -1,17 +1,17 @@
 //! Services to test with: one that answers, and one whose store waits for its request to end.
 
+#[path = "../../../../../graph-store/tests/all/back_end/images.rs"]
+mod images;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use graph_store::oxigraph::OxigraphStore;
 use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
 use graph_store::{CallContext, GraphStore, LocalStore, StoreError, StoreInfo};
 use object_engine::{ObjectService, ServiceOptions};
-use oxigraph::io::RdfFormat;
-use oxigraph::store::Store;
 
 fn example(name: &str) -> String {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/examples");
@@ -26,11 +26,7 @@ fn service(store: Arc<dyn GraphStore>) -> ObjectService {
 
 /// Returns a service over the books of the pages.
 pub(crate) fn books() -> ObjectService {
-    let store = Store::new().expect("a store in memory");
-    let data = example("books.ttl");
-    let loaded = store.load_from_slice(RdfFormat::Turtle, data.as_bytes());
-    loaded.expect("the data are well formed");
-    service(Arc::new(OxigraphStore::new(store)))
+    service(Arc::new(images::from_turtle(example("books.ttl"))))
 }
 
 /// A store that works until nobody waits any more.

@@ -40,6 +40,7 @@ pub(crate) struct Fault {
 }
 
 /// What a request is answered with.
+#[derive(Debug)]
 pub(crate) enum Answer {
     /// The request is refused with one of these codes.
     Refused(Vec<&'static str>),
