@@ -15,9 +15,10 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use schema_registry::{Expected, InMemorySchemaStore};
-use servers::app::{App, SchemaChangeError};
 use servers::config::Settings;
 use servers::http::{ServeError, Server};
+use servers::object::SchemaChangeError;
+use servers::wiring::object_service;
 use tokio::net::{TcpListener, TcpStream};
 
 /// A failure to reach the service.
@@ -76,7 +77,7 @@ pub async fn start(
         ..Settings::default()
     };
     let schemas = Arc::new(InMemorySchemaStore::default());
-    let app = Arc::new(App::new(settings, store, schemas));
+    let app = Arc::new(object_service(&settings, store, schemas));
     let (stored, _) = app.store_schema(soml).await?;
     app.bind(&stored.id, &Expected::default(), None).await?;
     let server = Server::listen(app).await?;

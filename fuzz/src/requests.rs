@@ -14,9 +14,9 @@ use hyper_util::service::TowerToHyperService;
 use oxrdfio::{RdfFormat, RdfParser};
 use schema_registry::{Expected, InMemorySchemaStore};
 use serde_json::Value;
-use servers::app::App;
 use servers::config::Settings;
 use servers::http::router;
+use servers::wiring::object_service;
 use tokio::runtime::{Builder, Runtime};
 
 const SCHEMA: &str = "
@@ -73,8 +73,8 @@ impl Service {
             ..Settings::default()
         };
         let store = Arc::new(ImageStore::new(image.build().expect("an image")));
-        let app = Arc::new(App::new(
-            settings,
+        let app = Arc::new(object_service(
+            &settings,
             store,
             Arc::new(InMemorySchemaStore::default()),
         ));

@@ -4,9 +4,7 @@
 //! HTTP. The binaries are thin: they pass their arguments to the modules here and return an exit code.
 
 pub mod allocator;
-pub mod app;
 mod causes;
-mod change_records;
 pub mod changes;
 pub mod cli;
 pub mod codes;
@@ -14,19 +12,15 @@ pub mod config;
 pub mod data_folder;
 pub mod demo;
 pub mod dump;
-pub mod example_queries;
 pub mod gateway;
-pub mod health;
-mod health_record;
+pub mod host;
 pub mod http;
 pub mod load;
-pub mod loading;
 pub mod logging;
-mod memory;
 pub mod misfits;
+pub mod object;
 pub mod render;
-pub mod resources;
 pub mod schema;
-mod sdl;
 pub mod search;
 pub mod store;
+pub mod wiring;

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::remote::{RemoteService, TokenArgs, default_address};
 use super::{CliError, Console, Exit};
-use crate::change_records::{Change, ChangePage, MAX_LIMIT};
+use crate::object::change_records::{Change, ChangePage, MAX_LIMIT};
 
 /// Time between two questions for what is new.
 const INTERVAL: Duration = Duration::from_secs(1);

@@ -12,9 +12,9 @@ use super::gatewaying::{self, Gatewaying};
 use super::lines::Lines;
 use super::serve::{run_to_end, start_logging, stop_signal};
 use super::{CliError, Console, Exit, finish};
-use crate::config::{GATEWAY_PORT, Settings, Switch};
+use crate::config::{GATEWAY_PORT, Settings, Switch, log_in_options};
 use crate::gateway::{GatewayApp, GatewayParts};
-use crate::resources::Resources;
+use crate::host::HostState;
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
@@ -78,14 +78,18 @@ impl Serve {
                 settings.host
             )));
         }
+        // Schemas from a file need no token.
+        let logs_in = security.enabled == Switch::On && settings.gateway.supergraph_file.is_none();
+        let log_in = logs_in.then(|| log_in_options(&settings.gateway.idp));
+        let log_in = log_in.transpose()?;
         let app = GatewayApp::new(GatewayParts {
+            host: HostState::new(settings.host_options(), settings.resources())
+                .with_verifier(verifier),
+            options: settings.gateway_options(),
             local: Vec::new(),
-            verifier,
             requires_tokens: false,
-            logs_in: security.enabled == Switch::On,
-            resources: Resources::of(&settings),
+            log_in,
             query: None,
-            settings: settings.clone(),
         })?;
         start_logging(&settings, &warnings, lines, console)?;
         if let Some(reason) = &self.reason {

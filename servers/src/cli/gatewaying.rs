@@ -7,14 +7,16 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use super::local_subgraphs::{Objects, Searches};
 use super::searching::Searching;
 use super::serve::base;
 use super::{CliError, Console};
-use crate::app::App;
-use crate::config::{Settings, Switch};
+use crate::config::{Settings, Switch, log_in_options};
 use crate::demo::Demo;
 use crate::gateway::{Extension, GatewayApp, GatewayParts, Subgraph};
+use crate::host::HostState;
 use crate::http::GatewayServer;
+use crate::object::App;
 
 /// What is said once there is a composite schema.
 const COMPOSED: &str = "Composed: the subgraphs are served as one schema";
@@ -94,21 +96,28 @@ fn is_wanted(settings: &Settings, has_demo: bool) -> bool {
 
 /// Makes a gateway beside an object service and a search service, where it is to be one.
 pub(super) async fn beside(
+    settings: &Settings,
     app: &Arc<App>,
     search: Option<&Searching>,
     demo: Option<&Demo>,
 ) -> Result<Option<Gatewaying>, CliError> {
-    if !is_wanted(&app.settings, demo.is_some()) {
+    if !is_wanted(settings, demo.is_some()) {
         return Ok(None);
     }
-    let mut local = vec![Subgraph::local("objects", Arc::clone(app) as _)];
+    let mut local = vec![Subgraph::local(
+        "objects",
+        Arc::new(Objects(Arc::clone(app))),
+    )];
     if let Some(search) = search {
-        local.push(Subgraph::local("search", Arc::clone(&search.app) as _));
+        local.push(Subgraph::local(
+            "search",
+            Arc::new(Searches(Arc::clone(&search.app))),
+        ));
     }
     if demo.is_some() {
         local.push(Subgraph::local("extension", Arc::new(Extension::new())));
     }
-    let mut settings = app.settings.clone();
+    let mut settings = settings.clone();
     if settings.name == Settings::default().name {
         "federation-gateway".clone_into(&mut settings.name);
     }
@@ -116,14 +125,16 @@ pub(super) async fn beside(
     let query = demo
         .filter(|_| search.is_some())
         .map(|demo| demo.gateway_query.to_owned());
+    let idp = &settings.gateway.idp;
+    let log_in = idp.host.is_some().then(|| log_in_options(idp));
+    let host = HostState::new(settings.host_options(), app.host.resources.clone());
     let gateway = GatewayApp::new(GatewayParts {
+        host: host.with_verifier(app.host.verifier.clone()),
+        options: settings.gateway_options(),
         local,
-        verifier: app.verifier.clone(),
         requires_tokens: app.requires_tokens(),
-        logs_in: settings.gateway.idp.host.is_some(),
-        resources: app.resources.clone(),
+        log_in: log_in.transpose()?,
         query,
-        settings,
     })?;
     Gatewaying::listen(gateway).await.map(Some)
 }

@@ -10,7 +10,7 @@ use super::store::{Opened, StoreArgs, over_served, runtime};
 use super::{CliError, Console, Exit};
 use crate::config::Settings;
 use crate::load::thousands;
-use crate::search::{Engines, Storage, indexer_options};
+use crate::search::Engines;
 
 #[derive(Debug, Args)]
 pub(super) struct Index {
@@ -35,11 +35,11 @@ impl Index {
         self.input.check_against(&settings)?;
         let (schema, Opened { store, .. }) =
             over_served(&self.input, &StoreArgs::none(), &settings, console)?;
-        let engines = Engines::open(&settings, &Storage::of(&settings))?;
+        let engines = Engines::open(&settings.engine_options(), &settings.search_storage())?;
         let report = runtime()?.block_on(async {
             let engine = engines.written();
             let searchable = Searchable::new(schema.soml, &engine, &settings, console).await?;
-            let mut options = indexer_options(&settings);
+            let mut options = settings.search_options().indexer(&settings.name);
             options.only = self.only.clone();
             searchable.build(store, engine, options, console).await
         })?;

@@ -15,7 +15,6 @@ use soml_core::schema::Schema;
 use super::{CliError, Console};
 use crate::config::Settings;
 use crate::load::thousands;
-use crate::search::mapping_options;
 
 /// How often the progress bar gets new numbers.
 const TICK: Duration = Duration::from_millis(200);
@@ -37,7 +36,7 @@ impl Searchable {
     ) -> Result<Self, CliError> {
         let context = CallContext::new().with_timeout(settings.request_timeout);
         let info = engine.info(&context).await?;
-        let options = mapping_options(settings, info.analyzers);
+        let options = settings.search_options().mapping(info.analyzers);
         let unusable =
             |error: search_index::mapping::MappingError| CliError::Input(error.to_string());
         let indexes = Indexes::new(&soml, &options).map_err(unusable)?;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use schema_registry::{InMemorySchemaStore, SchemaStore};
 
 use super::CliError;
-use crate::app::App;
 use crate::config::{Settings, SyncWhen};
 use crate::data_folder::{Backups, DataFolder};
+use crate::object::App;
 use crate::store::{DataStore, OpenError};
+use crate::wiring::object_service;
 
 /// The stores of data and schemas.
 pub(super) struct Stores {
@@ -45,10 +46,10 @@ impl Stores {
     }
 
     /// Makes a service over the stores.
-    pub(super) fn app(&self, settings: Settings) -> App {
+    pub(super) fn app(&self, settings: &Settings) -> App {
         let backups = self.folder.clone();
         let backups = backups.map(|folder| Backups::new(folder, settings.store.backup_dir.clone()));
-        let app = App::new(settings, self.data.graph_store(), Arc::clone(&self.schemas));
+        let app = object_service(settings, self.data.graph_store(), Arc::clone(&self.schemas));
         match backups {
             Some(backups) => app.with_backups(backups),
             None => app,
@@ -57,8 +58,8 @@ impl Stores {
 }
 
 /// Says what becomes of what is written; nothing where it is for a server to say.
-pub(super) fn writing(app: &App) -> Option<String> {
-    let folder = app.settings.store.data_dir.as_ref();
+pub(super) fn writing(settings: &Settings, app: &App) -> Option<String> {
+    let folder = settings.store.data_dir.as_ref();
     if let Some(folder) = folder.filter(|_| app.store.writer().is_none()) {
         let folder = folder.display();
         return Some(format!("refused, since {folder} cannot be written to"));
@@ -66,7 +67,7 @@ pub(super) fn writing(app: &App) -> Option<String> {
     if !app.writes() {
         return None;
     }
-    let store = &app.settings.store;
+    let store = &settings.store;
     match (&store.data_dir, store.sync) {
         (Some(folder), SyncWhen::Commit) => Some(format!(
             "kept in {}, synced before each answer",
@@ -86,8 +87,8 @@ pub(super) fn writing(app: &App) -> Option<String> {
 }
 
 /// Logs where data and schemas are.
-pub(super) fn log(app: &App) {
-    match &app.settings.store.data_dir {
+pub(super) fn log(settings: &Settings, app: &App) {
+    match &settings.store.data_dir {
         Some(folder) if app.store.writer().is_none() => tracing::info!(
             folder = %folder.display(),
             "data are read from disk, and changes of schemas are kept in memory"

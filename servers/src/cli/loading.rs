@@ -11,8 +11,8 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use super::input::Data;
 use super::progress::Reporter;
 use super::{CliError, Console};
+use crate::host::LoadProgress;
 use crate::load::{Finding, LoadError, LoadObserver, LoadSummary};
-use crate::loading::LoadProgress;
 
 /// Findings that may wait to be shown.
 const FINDINGS: usize = 256;

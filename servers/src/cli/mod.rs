@@ -28,6 +28,7 @@ mod keeping;
 mod lines;
 mod load;
 mod loading;
+mod local_subgraphs;
 mod operation;
 mod other_data;
 mod output_file;
@@ -66,7 +67,7 @@ use soml_data::infer::InferError;
 
 use crate::allocator;
 use crate::causes::with_causes;
-use crate::config::{ConfigError, code};
+use crate::config::{ConfigError, IdpIncomplete, code};
 use crate::data_folder::{FolderError, image_code, schemas_code};
 use crate::gateway::{SetupError, StartError};
 use crate::http::ServeError;
@@ -299,6 +300,9 @@ enum CliError {
     Identity(#[from] IdpError),
     #[error(transparent)]
     GatewaySetup(#[from] SetupError),
+    /// What a log-in of the gateway needs is not configured.
+    #[error(transparent)]
+    IdpIncomplete(#[from] IdpIncomplete),
     #[error(transparent)]
     GatewayStart(#[from] StartError),
     #[error("failed to ask the service: {0}")]
@@ -374,6 +378,7 @@ impl CliError {
             | CliError::Store(_)
             | CliError::Engines(_)
             | CliError::GatewaySetup(_)
+            | CliError::IdpIncomplete(_)
             | CliError::Load(
                 LoadError::FormatUnknown { .. }
                 | LoadError::BaseInvalid { .. }

@@ -6,7 +6,7 @@ use graph_store::CallContext;
 use soml_data::classes::{ClassCounts, classes_instead};
 use tokio::runtime::Handle;
 
-use crate::app::App;
+use crate::object::App;
 use crate::store::DataStore;
 
 /// Maximum number of classes that the warning names.
@@ -25,7 +25,7 @@ async fn warn(app: &App, store: &DataStore) {
     let Some(bound) = app.bound() else {
         return;
     };
-    let context = CallContext::new().with_timeout(app.settings.request_timeout);
+    let context = CallContext::new().with_timeout(app.host.options.request_timeout);
     let schema = bound.service.api().soml();
     let graph_store = store.graph_store();
     let data = store.plain_data();

@@ -14,7 +14,7 @@ use super::input::Input;
 use super::remote::{RemoteService, TokenArgs};
 use super::store::{Opened, StoreArgs, context, over_served, runtime};
 use super::{CliError, Console, Exit};
-use crate::search::{Engines, Storage, indexer_options, service_options};
+use crate::search::{Engines, Storage};
 
 /// Flags about a schema and data, which a running service has of its own.
 const NO_DATA: [&str; 9] = [
@@ -97,19 +97,24 @@ impl Search {
         self.input.check_against(&settings)?;
         let (schema, Opened { store, .. }) =
             over_served(&self.input, &StoreArgs::none(), &settings, console)?;
-        let engines = Engines::open(&settings, &Storage::Memory)?;
+        let engines = Engines::open(&settings.engine_options(), &Storage::Memory)?;
         runtime()?.block_on(async {
             let engine = engines.written();
             let searchable = Searchable::new(schema.soml, &engine, &settings, console).await?;
             let report = searchable
-                .build(store, engine, indexer_options(&settings), console)
+                .build(
+                    store,
+                    engine,
+                    settings.search_options().indexer(&settings.name),
+                    console,
+                )
                 .await?;
             let targets = report.objects.into_iter().map(|o| Target::Ready(o.index));
             let service = SearchService::new(
                 searchable.api,
                 engines.searched(),
                 targets.collect(),
-                service_options(&settings),
+                settings.search_options().service(&settings.limits),
             );
             let subject = self.subject(service.api().schema())?;
             let mut request = Request::new(subject.query(self.size));

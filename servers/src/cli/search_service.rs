@@ -16,8 +16,7 @@ use super::searching::{self, Searching};
 use super::serve::{base, run_to_end, start_logging, stop_signal, verifier};
 use super::{CliError, Console, Exit, finish, loading};
 use crate::config::{SEARCH_PORT, Settings, Switch, token_warnings};
-use crate::loading::LoadProgress;
-use crate::resources::Resources;
+use crate::host::HostState;
 use crate::search::{Engines, ObjectServiceSchemas, SearchApp, SearchParts, Storage};
 use crate::store::DataStore;
 
@@ -113,7 +112,7 @@ impl Serve {
         };
         let storage = match has_own {
             true => Storage::Memory,
-            false => Storage::of(settings),
+            false => settings.search_storage(),
         };
         Ok(Source { store, storage })
     }
@@ -131,7 +130,9 @@ impl Serve {
                 return Err(CliError::Usage(message.to_owned()));
             }
             Some(address) => {
-                let schemas = ObjectServiceSchemas::new(address.clone(), settings);
+                let token = settings.search.object_service_token.clone();
+                let schemas =
+                    ObjectServiceSchemas::new(address.clone(), token, settings.max_schema_bytes);
                 Arc::new(schemas.map_err(|error| CliError::Service(error.to_string()))?)
             }
             None => Arc::new(InMemorySchemaStore::default()),
@@ -145,23 +146,22 @@ impl Serve {
 
     async fn app(
         &self,
-        settings: Settings,
+        settings: &Settings,
         verifier: Option<Verifier>,
         source: &Source,
     ) -> Result<SearchApp, CliError> {
         // A folder of indexes that another process uses is found before anything is changed beside it.
-        let engines = Engines::open(&settings, &source.storage)?;
-        let schemas = self.schemas(&settings, &source.storage).await?;
+        let engines = Engines::open(&settings.engine_options(), &source.storage)?;
+        let schemas = self.schemas(settings, &source.storage).await?;
         let store = source.store.as_ref();
+        let host = HostState::new(settings.host_options(), settings.resources());
         Ok(SearchApp::new(SearchParts {
+            host: host.with_verifier(verifier.map(Arc::new)),
+            options: settings.search_options(),
             schemas,
             data: store.map(|store| -> Arc<dyn GraphStore> { store.graph_store() }),
             engines,
             storage: source.storage.clone(),
-            verifier: verifier.map(Arc::new),
-            resources: Resources::of(&settings),
-            loading: Arc::new(LoadProgress::default()),
-            settings,
         }))
     }
 
@@ -175,7 +175,7 @@ impl Serve {
         let mut stop = pin!(stop_signal());
         let source = self.source(&settings)?;
         let schema = self.input.served_schema(false)?;
-        let app = self.app(settings, verifier, &source).await?;
+        let app = self.app(&settings, verifier, &source).await?;
         let id = match &schema {
             Some((name, text)) => {
                 let failed = |error| CliError::Input(format!("{name}: {error}"));
@@ -183,7 +183,7 @@ impl Serve {
             }
             None => None,
         };
-        let search = Searching::listen(app).await?;
+        let search = Searching::listen(app, &settings).await?;
         let work = self.begin(&search, &source, id.as_deref(), lines, console);
         let begun = tokio::select! {
             // The signal is listened to before anybody knows that the service is there.
@@ -213,7 +213,7 @@ impl Serve {
         let data = self.input.data(console)?;
         let store = source.store.as_ref().and_then(DataStore::embedded);
         if let (Some(data), Some(store)) = (data, store) {
-            let loading = &search.app.loading;
+            let loading = search.app.loading();
             loading.begin(data.files().len().max(1));
             let (store, target) = (Arc::clone(store), lines.terminal());
             let summary = loading::load(loading, store, data, console, target).await?;

@@ -11,10 +11,11 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::{CliError, Console};
-use crate::app::App;
 use crate::config::{Settings, Switch};
 use crate::data_folder::SEARCH;
+use crate::host::HostState;
 use crate::http::SearchServer;
+use crate::object::App;
 use crate::render::{self, Style};
 use crate::search::{
     Engines, SearchApp, SearchChangeError, SearchParts, Shown, Storage, not_allowed,
@@ -73,6 +74,7 @@ fn is_searched(soml: &Schema) -> bool {
 /// Makes a search service beside an object service, where it is to be one. `is_named` says whether the command line
 /// names the schema that is bound to the object service.
 pub(super) async fn beside(
+    settings: &Settings,
     app: &App,
     store: &Arc<dyn GraphStore>,
     keeps_data: bool,
@@ -83,17 +85,17 @@ pub(super) async fn beside(
         .as_ref()
         .map(|bound| (bound.id.as_str(), bound.service.api().soml()));
     let searched = bound.filter(|(_, soml)| is_searched(soml));
-    if app.settings.search.enabled == Switch::Off {
+    if settings.search.enabled == Switch::Off {
         if searched.is_some() {
             tracing::info!("the schema says what is searched, and `search.enabled` is `false`");
         }
         return Ok(Beside::default());
     }
-    let settings = settings_beside(app);
-    let storage = Storage::of(&settings);
+    let settings = settings_beside(settings);
+    let storage = settings.search_storage();
     // Whoever searches nothing gets no folder for searches.
     let is_wanted = settings.search.enabled == Switch::On || searched.is_some();
-    let schemas = schemas(app, &storage, keeps_data, is_wanted).await?;
+    let schemas = schemas(&settings, app, &storage, keeps_data, is_wanted).await?;
     let kept = match schemas.search_binding().await {
         // Nobody needs a lost document in place of which another one is named.
         Err(SchemaStoreError::Missing { .. }) if is_named && searched.is_some() => Binding::Unknown,
@@ -109,8 +111,8 @@ pub(super) async fn beside(
             return Ok(Beside::default());
         }
         let refused = match kept.id().filter(|_| is_kept) {
-            Some(id) => refused_kept(app, schemas.as_ref(), id).await?,
-            None => searched.and_then(|(_, soml)| refused(app, soml)),
+            Some(id) => refused_kept(&settings, app, schemas.as_ref(), id).await?,
+            None => searched.and_then(|(_, soml)| refused(&settings, app, soml)),
         };
         if let Some(shown) = refused {
             tracing::warn!(
@@ -128,9 +130,9 @@ pub(super) async fn beside(
     };
     let indexing = settings.search.indexing != Switch::Off;
     let data = indexing.then(|| Arc::clone(store));
-    let search = search_app(app, data, schemas, storage, settings)?;
+    let search = search_app(app, data, schemas, storage, &settings)?;
     Ok(Beside {
-        service: Some(Searching::listen(search).await?),
+        service: Some(Searching::listen(search, &settings).await?),
         first,
         refused: None,
     })
@@ -142,24 +144,25 @@ fn search_app(
     data: Option<Arc<dyn GraphStore>>,
     schemas: Arc<dyn SchemaStore>,
     storage: Storage,
-    settings: Settings,
+    settings: &Settings,
 ) -> Result<SearchApp, CliError> {
-    let engines = Engines::open(&settings, &storage)?;
+    let engines = Engines::open(&settings.engine_options(), &storage)?;
+    let host = HostState::new(settings.host_options(), app.host.resources.clone())
+        .with_verifier(app.host.verifier.clone())
+        .with_loading(Arc::clone(&app.host.loading));
     Ok(SearchApp::new(SearchParts {
+        host,
+        options: settings.search_options(),
         schemas,
         data,
         engines,
         storage,
-        verifier: app.verifier.clone(),
-        resources: app.resources.clone(),
-        loading: Arc::clone(&app.loading),
-        settings,
     }))
 }
 
 /// Returns the settings of a search service beside an object service.
-fn settings_beside(app: &App) -> Settings {
-    let mut settings = app.settings.clone();
+fn settings_beside(settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
     if settings.name == Settings::default().name {
         "search-service".clone_into(&mut settings.name);
     }
@@ -176,13 +179,14 @@ fn settings_beside(app: &App) -> Settings {
 /// Returns the schemas of an object service as a store that keeps what is bound to searches too, where the data are
 /// kept, and searches are wanted or there is something kept.
 async fn schemas(
+    settings: &Settings,
     app: &App,
     storage: &Storage,
     keeps_data: bool,
     is_wanted: bool,
 ) -> Result<Arc<dyn SchemaStore>, CliError> {
     let schemas = Arc::clone(&app.schemas);
-    if app.settings.store.data_dir.is_some() {
+    if settings.store.data_dir.is_some() {
         // It keeps both bindings.
         let adopted = storage.adopt(schemas.as_ref()).await;
         return adopted.map(|()| schemas).map_err(CliError::Schemas);
@@ -196,12 +200,13 @@ async fn schemas(
         .map_err(CliError::Schemas)
 }
 
-fn refused(app: &App, soml: &Schema) -> Option<Shown> {
-    not_allowed(soml, &app.settings, app.verifier.is_some())
+fn refused(settings: &Settings, app: &App, soml: &Schema) -> Option<Shown> {
+    not_allowed(soml, &settings.search_options(), app.requires_tokens())
 }
 
 /// Returns what searches over a stored schema would show that nobody has allowed.
 async fn refused_kept(
+    settings: &Settings,
     app: &App,
     schemas: &dyn SchemaStore,
     id: &str,
@@ -213,14 +218,14 @@ async fn refused_kept(
     };
     let load = move || soml_core::load(&stored.text).schema;
     let soml = tokio::task::spawn_blocking(load).await.ok().flatten();
-    Ok(soml.and_then(|soml| refused(app, &soml)))
+    Ok(soml.and_then(|soml| refused(settings, app, &soml)))
 }
 
 impl Searching {
     /// Listens and answers from now on.
-    pub(super) async fn listen(app: SearchApp) -> Result<Self, CliError> {
+    pub(super) async fn listen(app: SearchApp, settings: &Settings) -> Result<Self, CliError> {
         let app = Arc::new(app);
-        log_engine(&app);
+        log_engine(&app, settings);
         let server = SearchServer::listen(Arc::clone(&app)).await?;
         let address = server.address();
         let (end, ended) = oneshot::channel::<()>();
@@ -314,8 +319,8 @@ pub(super) fn announce_refused(shown: &Shown, console: &mut Console<'_>) -> Resu
     Ok(())
 }
 
-fn log_engine(app: &SearchApp) {
-    let search = &app.settings.search;
+fn log_engine(app: &SearchApp, settings: &Settings) {
+    let search = &settings.search;
     if !search.is_embedded() {
         let (searched, written) = (search.searched_nodes(), search.written_nodes());
         tracing::info!(%searched, %written, "the search engine is OpenSearch");

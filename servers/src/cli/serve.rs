@@ -24,10 +24,10 @@ use super::other_data::warn_in_background;
 use super::searching::{self, Beside};
 use super::users::{self, Users};
 use super::{CliError, Console, Exit, finish, loading};
-use crate::app::App;
 use crate::config::{PROPERTIES, Settings, Switch, token_warnings};
 use crate::http::Server;
 use crate::logging;
+use crate::object::App;
 use crate::store::DataStore;
 
 /// Time for work off the async workers to notice that it is cancelled.
@@ -201,21 +201,22 @@ impl Serve {
     async fn beside(
         &self,
         program: Program,
+        settings: &Settings,
         app: &Arc<App>,
         store: &DataStore,
     ) -> Result<(Beside, Option<Gatewaying>), CliError> {
         if program == Program::ObjectService {
-            warn_of_other_programs(&app.settings);
+            warn_of_other_programs(settings);
             return Ok((Beside::default(), None));
         }
-        let has_folder = app.settings.store.data_dir.is_some();
+        let has_folder = settings.store.data_dir.is_some();
         let keeps_data = store.embedded().is_none()
             // One that cannot be written to keeps no indexes either.
             || (has_folder && app.store.writer().is_some());
         let (graph, is_named) = (store.graph_store(), self.input.has_schema());
-        let search = searching::beside(app, &graph, keeps_data, is_named).await?;
+        let search = searching::beside(settings, app, &graph, keeps_data, is_named).await?;
         let subgraph = search.subgraph().await;
-        let gateway = gatewaying::beside(app, subgraph, self.input.demo.as_ref()).await?;
+        let gateway = gatewaying::beside(settings, app, subgraph, self.input.demo.as_ref()).await?;
         Ok((search, gateway))
     }
 
@@ -230,7 +231,7 @@ impl Serve {
         let stores = Stores::open(&settings)?;
         let schema = self.input.served_schema(self.roles)?;
         let data = self.input.data(console)?;
-        let app = stores.app(settings);
+        let app = stores.app(&settings);
         let Stores { data: store, .. } = stores;
         let app = match &users {
             Some(users) => app.with_provider(users.provider()),
@@ -248,9 +249,9 @@ impl Serve {
             None => bind_kept(&app, console).await?,
         }
         if let Some(data) = &data {
-            app.loading.begin(data.files().len().max(1));
+            app.loading().begin(data.files().len().max(1));
         }
-        let (search, gateway) = self.beside(program, &app, &store).await?;
+        let (search, gateway) = self.beside(program, &settings, &app, &store).await?;
         let address = server.address();
         let (end, ended) = oneshot::channel::<()>();
         let serving = tokio::spawn(server.run(async {
@@ -258,7 +259,8 @@ impl Serve {
             let _ = ended.await;
         }));
         let work = async {
-            self.fill(&app, &store, data, lines, console).await?;
+            self.fill(&settings, &app, &store, data, lines, console)
+                .await?;
             app.loaded();
             let query = self.input.demo.as_ref().map(|demo| demo.search_query);
             search.start(query, console).await?;
@@ -272,7 +274,15 @@ impl Serve {
         };
         if let Some(filled) = filled {
             filled?;
-            announce(&app, address, &search, gateway.is_some(), console).await?;
+            announce(
+                &settings,
+                &app,
+                address,
+                &search,
+                gateway.is_some(),
+                console,
+            )
+            .await?;
             if let Some(gateway) = &gateway {
                 gatewaying::announce(gateway, console)?;
                 console.out.flush()?;
@@ -302,6 +312,7 @@ impl Serve {
     /// Makes the data ready to be served.
     async fn fill(
         &self,
+        settings: &Settings,
         app: &Arc<App>,
         store: &DataStore,
         data: Option<Data>,
@@ -311,15 +322,16 @@ impl Serve {
         match store.embedded() {
             Some(store) => {
                 self.fill_embedded(app, store, data, lines, console).await?;
+                keeping::log(settings, app);
             }
             None => {
-                let address = app.settings.sparql.addresses.to_string();
+                let address = settings.sparql.addresses.to_string();
                 tracing::info!(
                     address,
                     "data are read from a SPARQL server, schemas are kept in memory"
                 );
                 // What a request may choose is known once the server has answered.
-                let context = CallContext::new().with_timeout(app.settings.request_timeout);
+                let context = CallContext::new().with_timeout(settings.request_timeout);
                 if let Err(error) = store.graph_store().probe(&context).await {
                     tracing::warn!(%error, "the SPARQL server does not respond yet");
                 }
@@ -347,7 +359,7 @@ impl Serve {
             }
             Some(data) => {
                 let (store, target) = (Arc::clone(store), lines.terminal());
-                let summary = loading::load(&app.loading, store, data, console, target).await?;
+                let summary = loading::load(app.loading(), store, data, console, target).await?;
                 tracing::info!("{summary}");
                 prefixes = summary.prefixes;
             }
@@ -361,7 +373,6 @@ impl Serve {
         } else if self.infer_schema {
             tracing::info!("a schema is bound, so --infer-schema infers none");
         }
-        keeping::log(app);
         Ok(())
     }
 
@@ -515,6 +526,7 @@ pub(super) fn base(address: SocketAddr) -> String {
 }
 
 async fn announce(
+    settings: &Settings,
     app: &App,
     address: SocketAddr,
     search: &Beside,
@@ -531,7 +543,7 @@ async fn announce(
         writeln!(console.out, "GraphiQL: {base}/  ({page})")?;
     } else {
         match app.schemas.list().await.map_err(CliError::Schemas)?.len() {
-            0 if app.settings.store.data_dir.is_some() => writeln!(
+            0 if settings.store.data_dir.is_some() => writeln!(
                 console.out,
                 "No schema is bound: POST one to {base}/soml, or start with --schema FILE or --infer-schema"
             )?,
@@ -550,7 +562,7 @@ async fn announce(
         }
     };
     writeln!(console.out, "Security: {security}")?;
-    if let Some(writing) = keeping::writing(app) {
+    if let Some(writing) = keeping::writing(settings, app) {
         writeln!(console.out, "Writing:  {writing}")?;
     }
     if let Some(search) = &search.service {

@@ -9,7 +9,7 @@ use service_auth::provisioning::{Password, Provisioning, User};
 use super::{CliError, Console};
 use crate::config::{Names, ProviderSettings, Settings, Switch};
 use crate::demo;
-use crate::resources;
+use crate::host;
 
 /// The provider of tokens, and whom to tell about.
 pub(super) struct Users {
@@ -88,7 +88,7 @@ fn provider(
     users: &Provisioning,
 ) -> Result<Arc<Provider>, ProviderError> {
     let mut options = settings.options();
-    options.slots = Some(resources::of_low_priority(password_slots()));
+    options.slots = Some(host::of_low_priority(password_slots()));
     Ok(Arc::new(Provider::new(&options, users)?))
 }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use federation::GatewayLimits;
-use federation::transport::http::{HttpOptions, SubscriptionSource};
 use outbound::Secret;
 use reqwest::Url;
 use reqwest::header::HeaderName;
@@ -15,6 +14,7 @@ use super::search::{Positive, SearchPort};
 use super::security::Switch;
 use super::settings::{Automatic, Setting};
 use super::traces::TracesSettings;
+use crate::gateway::{ExchangeOptions, PersistedOptions, SubgraphOptions, TrustedOptions};
 
 /// The port of the gateway unless told otherwise.
 pub(crate) const GATEWAY_PORT: u16 = 9000;
@@ -27,7 +27,7 @@ pub struct GatewaySettings {
     /// Port of the gateway in the all-in-one (`gateway.port`).
     pub port: SearchPort,
     /// The subgraphs by their numbers (`graphql.service.N`).
-    pub subgraphs: BTreeMap<u32, SubgraphSettings>,
+    pub subgraphs: BTreeMap<u32, SubgraphOptions>,
     /// The file of a composed supergraph, in place of schemas of subgraphs (`gateway.supergraph.file`).
     pub supergraph_file: Option<String>,
     /// How the gateway logs in to read the schemas of subgraphs (`idp.*`).
@@ -49,11 +49,11 @@ pub struct GatewaySettings {
     /// Limits on plans and subgraphs (`gateway.limits.*`).
     pub limits: GatewayLimits,
     /// Time-outs of requests to subgraphs (`gateway.subgraph.*`).
-    pub exchange: ExchangeSettings,
+    pub exchange: ExchangeOptions,
     /// Queries that clients bring and name (`gateway.persistedQueries.*`).
-    pub persisted: PersistedSettings,
+    pub persisted: PersistedOptions,
     /// Operations that a file lists (`gateway.trustedDocuments.*`).
-    pub trusted: TrustedSettings,
+    pub trusted: TrustedOptions,
     /// Maximum number of requests in one body (`gateway.batching.maxOperations`).
     pub batch: usize,
     /// Whether `/metrics` says what subgraphs cost (`gateway.metrics.enabled`).
@@ -80,39 +80,6 @@ pub struct SubscriptionSettings {
     pub max_message_bytes: usize,
 }
 
-/// Queries that clients bring once and name later (`gateway.persistedQueries.*`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PersistedSettings {
-    /// Whether clients may do so (`gateway.persistedQueries.enabled`).
-    pub enabled: bool,
-    /// Bytes of queries that are kept (`gateway.persistedQueries.cacheBytes`).
-    pub cache_bytes: usize,
-}
-
-/// Operations that a file lists (`gateway.trustedDocuments.*`).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TrustedSettings {
-    /// The file (`gateway.trustedDocuments.file`).
-    pub file: Option<String>,
-    /// Whether nothing else is answered (`gateway.trustedDocuments.required`).
-    pub required: bool,
-}
-
-/// A subgraph as it is configured.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SubgraphSettings {
-    /// Its GraphQL endpoint (`graphql.service.N`).
-    pub address: Option<Url>,
-    /// Its good-to-go check (`graphql.service.N.gtg`).
-    pub good_to_go: Option<Url>,
-    /// Its health record (`graphql.service.N.health`).
-    pub health: Option<Url>,
-    /// Its name (`graphql.service.N.name`).
-    pub name: Option<String>,
-    /// How its subscriptions are reached (`graphql.service.N.subscriptions`).
-    pub subscriptions: SubscriptionSource,
-}
-
 /// How the gateway logs in to the identity provider (`idp.*`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdpSettings {
@@ -132,24 +99,6 @@ pub struct IdpSettings {
     pub retries: u32,
     /// Pause between attempts (`idp.login.retryDelay`).
     pub retry_delay: Duration,
-}
-
-/// Time-outs and bounds of requests to subgraphs (`gateway.subgraph.*`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExchangeSettings {
-    /// Maximum time to connect (`gateway.subgraph.connectTimeout`).
-    pub connect_timeout: Duration,
-    /// Maximum time without a byte, until the head of an answer too (`gateway.subgraph.idleTimeout`).
-    pub idle_timeout: Duration,
-    /// Maximum time of one exchange (`gateway.subgraph.requestTimeout`).
-    pub request_timeout: Duration,
-    /// Maximum number of exchanges with one subgraph at a time (`gateway.subgraph.maxConcurrentRequests`).
-    pub max_concurrent_requests: usize,
-    /// How often a subgraph with open subscriptions is asked for a sign of life
-    /// (`gateway.subgraph.pingInterval`).
-    pub ping_interval: Duration,
-    /// Whether clients see traces of the stack in errors of subgraphs (`gateway.subgraph.stacktraces`).
-    pub stacktraces: bool,
 }
 
 /// `http` or `https`.
@@ -188,9 +137,9 @@ impl Default for GatewaySettings {
             mutations: true,
             prune: false,
             limits: GatewayLimits::default(),
-            exchange: ExchangeSettings::default(),
-            persisted: PersistedSettings::default(),
-            trusted: TrustedSettings::default(),
+            exchange: ExchangeOptions::default(),
+            persisted: PersistedOptions::default(),
+            trusted: TrustedOptions::default(),
             batch: 0,
             metrics: false,
             traces: TracesSettings::default(),
@@ -211,15 +160,6 @@ impl Default for SubscriptionSettings {
     }
 }
 
-impl Default for PersistedSettings {
-    fn default() -> Self {
-        PersistedSettings {
-            enabled: true,
-            cache_bytes: 8 << 20,
-        }
-    }
-}
-
 impl Default for IdpSettings {
     fn default() -> Self {
         IdpSettings {
@@ -231,20 +171,6 @@ impl Default for IdpSettings {
             password: None,
             retries: 10,
             retry_delay: Duration::from_secs(2),
-        }
-    }
-}
-
-impl Default for ExchangeSettings {
-    fn default() -> Self {
-        let options = HttpOptions::default();
-        ExchangeSettings {
-            connect_timeout: options.connect_timeout,
-            idle_timeout: options.idle_timeout,
-            request_timeout: options.request_timeout,
-            max_concurrent_requests: options.max_concurrent_requests,
-            ping_interval: options.ping_interval,
-            stacktraces: false,
         }
     }
 }
@@ -261,9 +187,9 @@ impl GatewaySettings {
     }
 
     /// Returns what is said of subgraphs, by their numbers. Properties that say `none` leave nothing.
-    pub(crate) fn given(&self) -> impl Iterator<Item = (u32, &SubgraphSettings)> + Clone {
+    pub(crate) fn given(&self) -> impl Iterator<Item = (u32, &SubgraphOptions)> + Clone {
         let all = self.subgraphs.iter().map(|(number, it)| (*number, it));
-        all.filter(|(_, it)| **it != SubgraphSettings::default())
+        all.filter(|(_, it)| **it != SubgraphOptions::default())
     }
 
     /// Returns the property that makes a process a gateway: the file of a supergraph, or the first subgraph.
@@ -281,20 +207,6 @@ impl GatewaySettings {
     #[must_use]
     pub fn dwell_time(&self) -> Duration {
         Duration::from_millis(self.dwell.0.into())
-    }
-}
-
-impl ExchangeSettings {
-    /// Returns the options of the HTTP transport.
-    #[must_use]
-    pub fn http_options(&self) -> HttpOptions {
-        let mut options = HttpOptions::default();
-        options.connect_timeout = self.connect_timeout;
-        options.idle_timeout = self.idle_timeout;
-        options.request_timeout = self.request_timeout;
-        options.max_concurrent_requests = self.max_concurrent_requests;
-        options.ping_interval = self.ping_interval;
-        options
     }
 }
 

@@ -6,13 +6,13 @@
 
 mod advice;
 mod assign;
-mod callers;
 pub mod code;
 mod contract;
 mod docs;
 mod environment;
 mod gateway;
 mod headers;
+mod log_in;
 mod mutation;
 mod nearest;
 mod properties;
@@ -27,27 +27,25 @@ mod table;
 mod traces;
 
 pub use advice::token_warnings;
-pub use callers::{HostNames, Origins};
 pub(crate) use docs::described;
 pub use docs::markdown;
 pub(crate) use gateway::GATEWAY_PORT;
 pub use gateway::{
-    ExchangeSettings, GatewaySettings, HostName, IdpSettings, PersistedSettings, Protocol, Seconds,
-    SubgraphSettings, SubscriptionSettings, TrustedSettings,
+    GatewaySettings, HostName, IdpSettings, Protocol, Seconds, SubscriptionSettings,
 };
 pub use headers::HeaderNames;
+pub use log_in::IdpIncomplete;
+pub(crate) use log_in::log_in_options;
 pub use mutation::{Graph, MutationSettings};
 pub(crate) use nearest::nearest;
 pub use provider::ProviderSettings;
 pub(crate) use search::SEARCH_PORT;
 pub use search::{
-    IndexCreateSettings, Patience, Positive, SearchPort, SearchSettings, ServiceAddress,
-    Severities, Severity,
+    IndexCreateSettings, Patience, Positive, RetrySettings, SearchPort, SearchSettings,
 };
 pub use security::{Algorithms, Names, SecuritySettings, Switch};
 pub use settings::{Automatic, LogFormat, Settings};
 pub use sources::{ConfigError, Sources, read};
 pub use store::{StoreSettings, SyncWhen};
-pub(crate) use subgraphs::endpoint;
 pub use table::{PROPERTIES, Property};
-pub use traces::{StandardVariables, TracesEndpoint, TracesSettings};
+pub use traces::TracesSettings;

@@ -1,15 +1,14 @@
 //! How objects are indexed and searched.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use outbound::{Addresses, Secret};
-use reqwest::Url;
 use search_index::limits::SearchLimits;
 use search_index::mapping::IndexSettings;
 
 use super::security::Switch;
 use super::settings::Setting;
+use crate::search::{ServiceAddress, Severities, Severity};
 
 /// The port of the search service unless told otherwise.
 pub(crate) const SEARCH_PORT: u16 = 9980;
@@ -65,25 +64,6 @@ pub struct SearchSettings {
     pub says_about_roles: bool,
 }
 
-/// How bad it is when something is not well.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Severities {
-    /// No schema is bound, for searches.
-    pub soml: Severity,
-    /// The engine cannot be reached, for searches.
-    pub engine: Severity,
-    /// The check of searches fails.
-    pub unavailable: Severity,
-    /// No schema is bound, for indexing.
-    pub indexing_soml: Severity,
-    /// Some index is not well.
-    pub indexing_indexes: Severity,
-    /// The engine cannot be reached, for indexing.
-    pub indexing_unavailable: Severity,
-    /// The engine that is written to is not configured or cannot be reached.
-    pub indexer: Severity,
-}
-
 /// How something is tried again (`task.default.retry.*`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetrySettings {
@@ -93,17 +73,6 @@ pub struct RetrySettings {
     pub initial_delay: Patience,
     /// Delay before each further try (`task.default.retry.delay`).
     pub delay: Patience,
-}
-
-/// How bad something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Worth a look.
-    Low,
-    /// Needs attention.
-    Medium,
-    /// Does not work.
-    High,
 }
 
 /// A port; `None` is chosen after that of the object service.
@@ -117,10 +86,6 @@ pub struct Positive(pub u32);
 /// A time, in which a negative one counts as zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience(pub Duration);
-
-/// The base address of a service: HTTP or HTTPS, without a user, query or fragment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServiceAddress(Url);
 
 /// Settings of new indexes, as the JSON object that they are given as.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -152,20 +117,6 @@ impl Default for SearchSettings {
             retry: RetrySettings::default(),
             limits: SearchLimits::default(),
             says_about_roles: false,
-        }
-    }
-}
-
-impl Default for Severities {
-    fn default() -> Self {
-        Severities {
-            soml: Severity::Medium,
-            engine: Severity::Medium,
-            unavailable: Severity::High,
-            indexing_soml: Severity::Medium,
-            indexing_indexes: Severity::Medium,
-            indexing_unavailable: Severity::High,
-            indexer: Severity::High,
         }
     }
 }
@@ -220,12 +171,6 @@ impl SearchSettings {
     pub fn health_check_time(&self) -> Duration {
         Duration::from_millis(self.health_check_timeout.0.into())
     }
-
-    /// Returns the file of certificate authorities.
-    #[must_use]
-    pub fn authorities_file(&self) -> Option<PathBuf> {
-        self.authorities.as_ref().map(PathBuf::from)
-    }
 }
 
 impl IndexCreateSettings {
@@ -237,32 +182,15 @@ impl IndexCreateSettings {
     }
 }
 
-impl ServiceAddress {
-    /// Returns the address of a path of the service.
-    #[must_use]
-    pub fn of(&self, path: &str) -> String {
-        format!("{}{path}", self.0.as_str().trim_end_matches('/'))
-    }
-}
-
 impl Setting for Severity {
     const TYPE: &'static str = "`LOW`, `MEDIUM` or `HIGH`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
-        let all = [Severity::Low, Severity::Medium, Severity::High];
-        let found = all
-            .into_iter()
-            .find(|severity| severity.show().eq_ignore_ascii_case(text));
-        found.ok_or("`LOW`, `MEDIUM` or `HIGH`")
+        text.parse()
     }
 
     fn show(&self) -> String {
-        let name = match self {
-            Severity::Low => "LOW",
-            Severity::Medium => "MEDIUM",
-            Severity::High => "HIGH",
-        };
-        name.to_owned()
+        self.to_string()
     }
 }
 
@@ -317,25 +245,15 @@ impl Setting for Option<ServiceAddress> {
     const TYPE: &'static str = "address or `none`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
-        if matches!(text, "" | "none") {
-            return Ok(None);
-        }
-        let expected = "an address of http or https without user, query and fragment";
-        let url = Url::parse(text).map_err(|_| expected)?;
-        let is_plain = matches!(url.scheme(), "http" | "https")
-            && url.username().is_empty()
-            && url.password().is_none()
-            && url.query().is_none()
-            && url.fragment().is_none();
-        match is_plain {
-            true => Ok(Some(ServiceAddress(url))),
-            false => Err(expected),
+        match text {
+            "" | "none" => Ok(None),
+            _ => text.parse().map(Some),
         }
     }
 
     fn show(&self) -> String {
         match self {
-            Some(address) => address.0.to_string(),
+            Some(address) => address.to_string(),
             None => "none".to_owned(),
         }
     }

@@ -3,21 +3,19 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use graph_store::GraphStore;
 use graph_store::remote::http::{ConnectionOptions, ResultFormat, ServerType};
 use graph_store::value::Numbers;
-use graphql_gen::typesystem::{ApiOptions, FederationMode};
 use graphql_service::Limits;
-use object_engine::{EngineLimits, ServiceOptions};
+use object_engine::EngineLimits;
 use outbound::{Addresses, HttpCodes, Secret};
 
-use super::callers::{HostNames, Origins};
 use super::gateway::GatewaySettings;
-use super::mutation::{Graph, MutationSettings};
+use super::mutation::MutationSettings;
 use super::provider::ProviderSettings;
 use super::search::SearchSettings;
 use super::security::{SecuritySettings, Switch};
 use super::store::StoreSettings;
+use crate::host::{HostNames, Origins};
 
 /// Everything that can be configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,44 +134,6 @@ impl Default for Settings {
             gateway: GatewaySettings::default(),
             log_format: LogFormat::Text,
             log_level: "info".to_owned(),
-        }
-    }
-}
-
-impl Settings {
-    fn api_options(&self, federation: FederationMode, mutations: bool) -> ApiOptions {
-        ApiOptions::default()
-            .with_mutations(mutations)
-            .with_federation(federation)
-            .with_prune(self.prune)
-            .with_argument_descriptions(self.describe_arguments)
-            .with_roles_exposed(self.security.expose_in_graphql)
-    }
-
-    /// Tells whether mutations are served over a store, where the schema allows it.
-    pub(crate) fn writes_to(&self, store: &dyn GraphStore) -> bool {
-        // A folder that cannot be written to now has the same API, whose mutations are refused.
-        let has_folder = self.store.data_dir.is_some();
-        self.mutation.enabled && (has_folder || store.writer().is_some())
-    }
-
-    /// Returns the options of the object service over a store.
-    pub(crate) fn service_options(&self, store: &dyn GraphStore) -> ServiceOptions {
-        let federation = if self.federation == Switch::On {
-            FederationMode::V1
-        } else {
-            FederationMode::Off
-        };
-        let options = ServiceOptions::default()
-            .with_limits(self.limits.clone())
-            .with_engine_limits(self.engine_limits.clone())
-            .with_numbers(self.numbers)
-            .with_explain(self.explain)
-            .with_conflict_retries(self.mutation.conflict_retries)
-            .with_api(self.api_options(federation, self.writes_to(store)));
-        match &self.mutation.graph {
-            Some(Graph(graph)) => options.with_mutation_graph(graph.clone()),
-            None => options,
         }
     }
 }
@@ -326,6 +286,30 @@ impl Setting for HttpCodes {
         } else {
             text
         }
+    }
+}
+
+impl Setting for HostNames {
+    const TYPE: &'static str = "host names or `none`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        text.parse()
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Setting for Origins {
+    const TYPE: &'static str = "origins, `*` or `none`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        text.parse()
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
     }
 }
 

@@ -5,6 +5,7 @@ use reqwest::Url;
 
 use super::settings::Settings;
 use super::table::normalized;
+use crate::gateway::{endpoint, is_plain};
 
 /// A part of what is configured of a subgraph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,24 +119,6 @@ fn address(text: &str) -> Result<Option<Url>, &'static str> {
         return Ok(None);
     }
     endpoint(text).map(Some)
-}
-
-/// Reads the address of an endpoint; the error says what was expected.
-pub(crate) fn endpoint(text: &str) -> Result<Url, &'static str> {
-    let expected = "an address such as http://localhost:9995/graphql, without user and fragment";
-    let url = Url::parse(text).map_err(|_| expected)?;
-    match matches!(url.scheme(), "http" | "https") && is_plain(&url) {
-        true => Ok(url),
-        false => Err(expected),
-    }
-}
-
-/// Tells whether an address has nothing to hide.
-pub(super) fn is_plain(url: &Url) -> bool {
-    url.has_host()
-        && url.username().is_empty()
-        && url.password().is_none()
-        && url.fragment().is_none()
 }
 
 fn subscriptions(text: &str) -> Result<SubscriptionSource, &'static str> {

@@ -2,39 +2,30 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use federation::transport::http::HttpOptionsError;
 use federation::{CallerClaims, Ending, GatewayOptions, OpenSubscriptions};
-use service_auth::Verifier;
-use service_auth::idp::{IdpClient, IdpError};
+use service_auth::idp::{IdpClient, IdpError, IdpOptions};
 use tokio_util::sync::CancellationToken;
 
 use super::composite::{Composite, Recipe};
 use super::endpoints::{Endpoints, EndpointsError, Network};
 use super::health::Seen;
-use super::log_in::{self, IdpIncomplete};
 use super::metrics::Metrics;
+use super::options::GatewayAppOptions;
 use super::persisted::{PersistedQueries, TrustedError};
 use super::subgraph::{Subgraph, SubgraphsError};
 use super::supergraph_file::{SupergraphFile, SupergraphFileError};
 use super::traces::{Traces, TracesError};
-use crate::config::Settings;
-use crate::health_record::HealthCache;
-use crate::health_record::HealthRecord;
-use crate::resources::Resources;
-use crate::search::SharedLook;
+use crate::host::{HealthCache, HealthRecord, HostState, SharedLook};
 
 /// The state behind all requests of a gateway.
 pub struct GatewayApp {
-    pub(crate) settings: Settings,
-    pub(crate) resources: Resources,
-    pub(crate) verifier: Option<Arc<Verifier>>,
+    pub(crate) host: HostState,
+    pub(crate) options: GatewayAppOptions,
     /// Whether requests without a token are refused here, and not by subgraphs alone.
     pub(crate) requires_tokens: bool,
-    pub(crate) started: Instant,
     /// The subgraphs; those of a file are known once it is read.
     endpoints: ArcSwap<Endpoints>,
     pub(super) network: Network,
@@ -59,23 +50,20 @@ pub struct GatewayApp {
     pub(super) looks: SharedLook<Arc<Seen>>,
     /// Cancelled when the service ends.
     pub(super) ending: CancellationToken,
-    draining: AtomicBool,
 }
 
 /// What a gateway is made of.
 pub struct GatewayParts {
-    /// The settings.
-    pub settings: Settings,
+    /// What it has whatever it serves. Where it verifies tokens, these are also passed on.
+    pub host: HostState,
+    /// The options.
+    pub options: GatewayAppOptions,
     /// Services of this process that are subgraphs, before those that are configured.
     pub local: Vec<Subgraph>,
-    /// What verifies tokens; `None` where nobody does.
-    pub verifier: Option<Arc<Verifier>>,
     /// Whether requests without a token are refused.
     pub requires_tokens: bool,
-    /// Whether the gateway logs in to read the schemas of subgraphs that are not in this process.
-    pub logs_in: bool,
-    /// What all requests of the process share.
-    pub resources: Resources,
+    /// How the gateway logs in to read the schemas of subgraphs that are not in this process, if it does.
+    pub log_in: Option<IdpOptions>,
     /// The sample query that GraphiQL begins with.
     pub query: Option<String>,
 }
@@ -90,9 +78,6 @@ pub enum SetupError {
     /// The file of a supergraph is not configured well.
     #[error(transparent)]
     Supergraph(#[from] SupergraphFileError),
-    /// What a log-in needs is not configured.
-    #[error(transparent)]
-    Idp(#[from] IdpIncomplete),
     /// The identity provider cannot be asked.
     #[error(transparent)]
     IdpClient(#[from] IdpError),
@@ -125,15 +110,15 @@ impl GatewayApp {
     /// # Errors
     /// When there is no subgraph, or what is configured cannot be used.
     pub fn new(parts: GatewayParts) -> Result<Self, SetupError> {
-        let settings = parts.settings;
-        let supergraph = SupergraphFile::configured(&settings.gateway)?;
+        let (host, options) = (parts.host, parts.options);
+        let supergraph = SupergraphFile::configured(&options)?;
         let mut subgraphs = parts.local;
         match &supergraph {
             Some(_) if !subgraphs.is_empty() => return Err(SupergraphFileError::NotAlone.into()),
             Some(_) => {}
             None => {
                 let taken: Vec<&str> = subgraphs.iter().map(Subgraph::name).collect();
-                let configured = Subgraph::configured(&settings.gateway, &taken)?;
+                let configured = Subgraph::configured(&options, &taken)?;
                 subgraphs.extend(configured);
                 if subgraphs.is_empty() {
                     return Err(SubgraphsError::None.into());
@@ -141,33 +126,25 @@ impl GatewayApp {
             }
         }
         // Schemas from a file need no token.
-        let idp = match parts.logs_in && supergraph.is_none() {
-            true => {
-                let options = log_in::options(&settings.gateway.idp)?;
-                Some(IdpClient::new(options)?)
-            }
-            false => None,
-        };
+        let log_in = parts.log_in.filter(|_| supergraph.is_none());
+        let idp = log_in.map(IdpClient::new).transpose()?;
         let subscriptions = OpenSubscriptions::default();
         let names = subgraphs.iter().map(Subgraph::name);
         let metrics = Arc::new(Metrics::new(names, subscriptions.clone()));
-        let traces = Traces::new(&settings)?;
+        let traces = Traces::new(&host.options.name, &options.traces)?;
         let network = Network {
-            exchange: settings.gateway.exchange.clone(),
-            slots: Arc::clone(&parts.resources.slots),
+            exchange: options.exchange.clone(),
+            slots: Arc::clone(&host.resources.slots),
             metrics: Arc::clone(&metrics),
             traces: traces.clone(),
         };
         let endpoints = network.endpoints(subgraphs)?;
-        let (persisted, trusted) = (&settings.gateway.persisted, &settings.gateway.trusted);
-        let persisted = Arc::new(PersistedQueries::of(persisted, trusted)?);
+        let persisted = Arc::new(PersistedQueries::of(&options.persisted, &options.trusted)?);
         Ok(GatewayApp {
-            health: HealthCache::new(settings.health_cache),
-            settings,
-            resources: parts.resources,
-            verifier: parts.verifier,
+            health: HealthCache::new(host.options.health_cache),
+            host,
+            options,
             requires_tokens: parts.requires_tokens,
-            started: Instant::now(),
             endpoints: ArcSwap::from_pointee(endpoints),
             network,
             supergraph,
@@ -183,7 +160,6 @@ impl GatewayApp {
             seen: ArcSwapOption::empty(),
             looks: SharedLook::default(),
             ending: CancellationToken::new(),
-            draining: AtomicBool::new(false),
         })
     }
 
@@ -232,7 +208,7 @@ impl GatewayApp {
 
     /// Makes the readiness probe fail from now on, and ends what runs beside requests.
     pub fn drain(&self) {
-        self.draining.store(true, Ordering::Relaxed);
+        self.host.drain();
         self.ending.cancel();
         if let Some(composite) = self.composite.load().as_ref() {
             composite.gateway.end_subscriptions(Ending::Shutdown);
@@ -242,10 +218,6 @@ impl GatewayApp {
     /// Returns what is cancelled when the service ends.
     pub(crate) fn ending(&self) -> &CancellationToken {
         &self.ending
-    }
-
-    pub(crate) fn is_draining(&self) -> bool {
-        self.draining.load(Ordering::Relaxed)
     }
 
     pub(crate) fn composite(&self) -> Option<Arc<Composite>> {
@@ -259,18 +231,18 @@ impl GatewayApp {
 
     pub(super) fn recipe(&self) -> Recipe {
         let mut options = GatewayOptions::default();
-        options.limits = self.settings.limits.clone();
-        options.gateway_limits = self.settings.gateway.limits.clone();
-        options.slots = Arc::clone(&self.resources.slots);
+        options.limits = self.host.options.limits.clone();
+        options.gateway_limits = self.options.limits.clone();
+        options.slots = Arc::clone(&self.host.resources.slots);
         options.subscriptions = self.subscriptions.clone();
-        options.subgraph_stacktraces = self.settings.gateway.exchange.stacktraces;
-        if self.verifier.is_some() {
+        options.subgraph_stacktraces = self.options.exchange.stacktraces;
+        if self.host.verifier.is_some() {
             options.authorizer = Some(Arc::new(CallerClaims::default()));
         }
         Recipe {
             options,
-            mutations: self.settings.gateway.mutations,
-            prune: self.settings.gateway.prune,
+            mutations: self.options.mutations,
+            prune: self.options.prune,
             query: self.query.clone(),
         }
     }

@@ -15,8 +15,7 @@ use graphql_service::{Service, SlotError, Slots};
 use super::advice::advice;
 use super::examples::example_queries;
 use super::supergraph_file::Digest;
-use crate::example_queries::Example;
-use crate::sdl::{PrintedSdl, SdlCell};
+use crate::host::{Example, PrintedSdl, SdlCell};
 
 /// A composite schema that is served.
 pub(crate) struct Composite {

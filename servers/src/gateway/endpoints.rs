@@ -9,10 +9,10 @@ use reqwest::Url;
 
 use super::client::{Client, ClientError};
 use super::metrics::Metrics;
+use super::options::ExchangeOptions;
 use super::subgraph::{Source, Subgraph};
 use super::traces::Traces;
 use super::transport::Subgraphs;
-use crate::config::ExchangeSettings;
 
 /// Subgraphs that can be called.
 pub(super) struct Endpoints {
@@ -26,7 +26,7 @@ pub(super) struct Endpoints {
 /// What the ways to all subgraphs have in common, whatever schema is served.
 #[derive(Clone)]
 pub(super) struct Network {
-    pub(super) exchange: ExchangeSettings,
+    pub(super) exchange: ExchangeOptions,
     pub(super) slots: Arc<Slots>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) traces: Traces,

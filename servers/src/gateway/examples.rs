@@ -3,7 +3,7 @@
 use apollo_compiler::Schema;
 use apollo_compiler::schema::{ExtendedType, FieldDefinition, ObjectType};
 
-use crate::example_queries::Example;
+use crate::host::Example;
 
 /// Root fields that a query asks for.
 const ROOTS: usize = 3;

@@ -11,7 +11,7 @@ use graphql_service::error::{GraphqlError, PathSegment};
 use graphql_service::{Answer, Reply, Request, RequestContext, Service, code};
 
 use super::local::LocalSubgraph;
-use crate::health_record::HealthRecord;
+use crate::host::HealthRecord;
 
 /// An extension service: planets get further fields, and there are fleets.
 pub struct Extension {

@@ -30,7 +30,7 @@ impl GatewayApp {
                 Err(error) if error.may_pass() => {
                     tracing::warn!("waiting for `gateway.supergraph.file` {path}: {error}");
                     self.waits_for.store(Arc::new(WAITING.to_owned()));
-                    tokio::time::sleep(self.settings.gateway.dwell_time()).await;
+                    tokio::time::sleep(self.options.dwell).await;
                 }
                 Err(error) => return Err(StartError::Supergraph(vec![format!("{path}: {error}")])),
             }
@@ -49,7 +49,7 @@ impl GatewayApp {
 
     /// Looks at the file after each dwell, until the service ends.
     pub(super) async fn follow(&self, file: &Arc<SupergraphFile>) {
-        let dwell = self.settings.gateway.dwell_time();
+        let dwell = self.options.dwell;
         // What keeps the text of the file from being served, or the file from being read.
         let (mut refused, mut unread) = (None, String::new());
         loop {
@@ -154,7 +154,7 @@ impl GatewayApp {
             let composite = Composite::of_text(text.digest, supergraph, transport, recipe)?;
             Ok((composite, endpoints))
         };
-        let slots = &self.resources.slots;
+        let slots = &self.host.resources.slots;
         slots.run(Weight::Background, None, move |_| work()).await
     }
 }

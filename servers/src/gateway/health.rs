@@ -12,7 +12,7 @@ use super::client::Client;
 use super::local::LocalSubgraph;
 use super::subgraph::{Remote, Source, Subgraph};
 use super::trouble::{Anchors, is_address};
-use crate::health_record::{COMPOSITION, HealthRecord, SCHEMA_CHANGES, SUBGRAPH, Status};
+use crate::host::{COMPOSITION, HealthRecord, SCHEMA_CHANGES, SUBGRAPH, Status};
 
 /// Maximum time for a subgraph of this process.
 const LOCAL_TIME: Duration = Duration::from_secs(5);
@@ -37,7 +37,7 @@ pub(crate) async fn health(app: &GatewayApp, cached: bool) -> HealthRecord {
         Some(seen) => seen,
         None => app.look().await,
     };
-    let name = &app.settings.name;
+    let name = &app.host.options.name;
     let description = "The gateway answers GraphQL requests over its subgraphs.";
     let mut records = seen.records.clone();
     if let Some(why) = app.stale() {
@@ -85,7 +85,7 @@ pub(crate) async fn obstacle(app: &GatewayApp) -> Option<String> {
 impl GatewayApp {
     /// Looks at the subgraphs every now and then, until the service ends.
     pub async fn watch(self: Arc<Self>) {
-        let dwell = self.settings.gateway.dwell_time();
+        let dwell = self.options.dwell;
         while self
             .ending
             .run_until_cancelled(tokio::time::sleep(dwell))

@@ -37,9 +37,10 @@ mod explain;
 mod extension;
 mod follow;
 mod health;
+mod host;
 mod local;
-mod log_in;
 mod metrics;
+mod options;
 mod persisted;
 mod poll;
 mod schemas;
@@ -52,18 +53,18 @@ mod trouble;
 
 pub use app::{GatewayApp, GatewayParts, SetupError};
 pub(crate) use client::Client;
-pub(crate) use composite::Composite;
-pub(crate) use explain::Explaining;
 pub use extension::Extension;
-pub(crate) use health::{health, obstacle};
 pub use local::LocalSubgraph;
-pub use log_in::IdpIncomplete;
+pub use options::{
+    ExchangeOptions, GatewayAppOptions, PersistedOptions, SubgraphOptions, SubscriptionOptions,
+    TrustedOptions,
+};
 pub use persisted::TrustedError;
 pub(crate) use persisted::{PersistedQueries, not_supported};
 pub(crate) use schemas::read_sdl;
 pub use start::StartError;
 pub use subgraph::{Subgraph, SubgraphsError};
+pub(crate) use subgraph::{endpoint, is_plain};
 pub use supergraph_file::SupergraphFileError;
 pub(crate) use traces::TraceId;
-pub use traces::TracesError;
-pub(crate) use trouble::all_advice;
+pub use traces::{StandardVariables, TracesEndpoint, TracesError, TracesOptions};

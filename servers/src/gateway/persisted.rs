@@ -13,7 +13,7 @@ use moka::sync::Cache;
 use serde::Deserialize;
 
 use super::code;
-use crate::config::{PersistedSettings, TrustedSettings};
+use super::options::{PersistedOptions, TrustedOptions};
 
 /// Bytes that an entry takes beside its text.
 const ENTRY: usize = 256;
@@ -85,8 +85,8 @@ impl PersistedQueries {
     /// # Errors
     /// When there is no file of trusted documents where one is needed, or it cannot be used.
     pub(super) fn of(
-        persisted: &PersistedSettings,
-        trusted: &TrustedSettings,
+        persisted: &PersistedOptions,
+        trusted: &TrustedOptions,
     ) -> Result<Self, TrustedError> {
         let weight = |key: &String, text: &Arc<str>| {
             u32::try_from(key.len() + text.len() + ENTRY).unwrap_or(u32::MAX)
@@ -233,8 +233,8 @@ mod tests {
             .map_err(|error| error.code.as_str())
     }
 
-    fn of(is_open: bool, bytes: usize, trusted: TrustedSettings) -> PersistedQueries {
-        let settings = PersistedSettings {
+    fn of(is_open: bool, bytes: usize, trusted: TrustedOptions) -> PersistedQueries {
+        let settings = PersistedOptions {
             enabled: is_open,
             cache_bytes: bytes,
         };
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_text_that_came_with_its_hash_is_found_by_it() {
-        let queries = of(true, 1 << 20, TrustedSettings::default());
+        let queries = of(true, 1 << 20, TrustedOptions::default());
         let hash = hash("{ a }");
         assert_eq!(hash.len(), 64);
         assert_eq!(
@@ -260,7 +260,7 @@ mod tests {
         );
         assert_eq!(resolved(&queries, named_by("", &hash)).unwrap(), "{ a }");
         assert_eq!(resolved(&queries, Request::new("{ c }")).unwrap(), "{ c }");
-        let off = of(false, 0, TrustedSettings::default());
+        let off = of(false, 0, TrustedOptions::default());
         assert_eq!(
             resolved(&off, named_by("", &hash)),
             Err("PERSISTED_QUERY_NOT_SUPPORTED")
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_bounded() {
-        let queries = of(true, 10_000, TrustedSettings::default());
+        let queries = of(true, 10_000, TrustedOptions::default());
         for number in 0..1_000 {
             let text = format!("{{ a{number} }}");
             let name = hash(&text);
@@ -289,7 +289,7 @@ mod tests {
         for text in [by_name, manifest.to_string()] {
             let file = folder.path().join("documents.json");
             std::fs::write(&file, text).unwrap();
-            let trusted = |required| TrustedSettings {
+            let trusted = |required| TrustedOptions {
                 file: Some(file.display().to_string()),
                 required,
             };
@@ -316,15 +316,15 @@ mod tests {
                 assert_eq!(resolved(&closed, request), Err("OPERATION_NOT_TRUSTED"));
             }
         }
-        let none = TrustedSettings {
+        let none = TrustedOptions {
             file: None,
             required: true,
         };
-        assert!(PersistedQueries::of(&PersistedSettings::default(), &none).is_err());
-        let wrong = TrustedSettings {
+        assert!(PersistedQueries::of(&PersistedOptions::default(), &none).is_err());
+        let wrong = TrustedOptions {
             file: Some(folder.path().join("nothing").display().to_string()),
             required: false,
         };
-        assert!(PersistedQueries::of(&PersistedSettings::default(), &wrong).is_err());
+        assert!(PersistedQueries::of(&PersistedOptions::default(), &wrong).is_err());
     }
 }

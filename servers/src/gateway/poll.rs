@@ -37,7 +37,7 @@ impl GatewayApp {
     }
 
     async fn poll_subgraphs(&self) {
-        let interval = self.settings.gateway.poll_interval.0;
+        let interval = self.options.poll_interval;
         if interval.is_zero() {
             return;
         }
@@ -121,7 +121,7 @@ impl GatewayApp {
     /// begun end with the schema that they began with.
     pub(super) async fn switch(&self, composite: Composite, served: &Composite) {
         let (new, old) = (Arc::clone(&composite.gateway), Arc::clone(&served.gateway));
-        let slots = &self.resources.slots;
+        let slots = &self.host.resources.slots;
         let warmed = slots.run(Weight::Background, None, move |_| new.warm(&old, WARMED));
         let planned = warmed.await.unwrap_or_else(|error| {
             // Operations are planned when they are asked for.

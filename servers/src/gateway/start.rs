@@ -112,7 +112,7 @@ impl GatewayApp {
             let names = names(&read.waiting);
             let text = format!("the gateway waits for the subgraphs {names}");
             self.waits_for.store(Arc::new(text));
-            tokio::time::sleep(self.settings.gateway.dwell_time()).await;
+            tokio::time::sleep(self.options.dwell).await;
         };
         let composed = self.compose(sources).await?;
         let composite = composed.map_err(|error| StartError::Composition(error.reasons()))?;
@@ -172,7 +172,7 @@ impl GatewayApp {
     ) -> Result<Result<Composite, NotComposed>, SlotError> {
         let recipe = self.recipe();
         let transport = Arc::clone(&self.endpoints().transport);
-        let slots = &self.resources.slots;
+        let slots = &self.host.resources.slots;
         let composed = slots.run(Weight::Background, None, move |_| {
             Composite::new(sources, transport, recipe)
         });

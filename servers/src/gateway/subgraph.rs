@@ -8,7 +8,7 @@ use federation::transport::http::SubscriptionSource;
 use reqwest::Url;
 
 use super::local::LocalSubgraph;
-use crate::config::GatewaySettings;
+use super::options::GatewayAppOptions;
 
 /// A subgraph of a gateway.
 #[derive(Clone)]
@@ -80,10 +80,10 @@ impl Subgraph {
     /// # Errors
     /// When a subgraph has no address, or two have one name.
     pub fn configured(
-        settings: &GatewaySettings,
+        options: &GatewayAppOptions,
         taken: &[&str],
     ) -> Result<Vec<Self>, SubgraphsError> {
-        let given = settings.given();
+        let given = options.given();
         let mut named: Vec<(u32, &str)> = Vec::new();
         for (number, subgraph) in given.clone() {
             if subgraph.address.is_none() {
@@ -176,35 +176,53 @@ fn unique(number: u32, names: &BTreeSet<String>) -> String {
     name
 }
 
+/// Reads the address of an endpoint; the error says what was expected.
+pub(crate) fn endpoint(text: &str) -> Result<Url, &'static str> {
+    let expected = "an address such as http://localhost:9995/graphql, without user and fragment";
+    let url = Url::parse(text).map_err(|_| expected)?;
+    match matches!(url.scheme(), "http" | "https") && is_plain(&url) {
+        true => Ok(url),
+        false => Err(expected),
+    }
+}
+
+/// Tells whether an address has nothing to hide.
+pub(crate) fn is_plain(url: &Url) -> bool {
+    url.has_host()
+        && url.username().is_empty()
+        && url.password().is_none()
+        && url.fragment().is_none()
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::options::SubgraphOptions;
     use super::*;
-    use crate::config::SubgraphSettings;
 
-    fn settings(subgraphs: &[(u32, &str, Option<&str>)]) -> GatewaySettings {
+    fn options(subgraphs: &[(u32, &str, Option<&str>)]) -> GatewayAppOptions {
         let subgraphs = subgraphs.iter().map(|(number, address, name)| {
-            let subgraph = SubgraphSettings {
+            let subgraph = SubgraphOptions {
                 address: Url::parse(address).ok(),
                 name: name.map(str::to_owned),
-                ..SubgraphSettings::default()
+                ..SubgraphOptions::default()
             };
             (*number, subgraph)
         });
-        GatewaySettings {
+        GatewayAppOptions {
             subgraphs: subgraphs.collect(),
-            ..GatewaySettings::default()
+            ..GatewayAppOptions::default()
         }
     }
 
     #[test]
     fn names_follow_from_numbers_say_nothing_of_addresses_and_differ() {
-        let settings = settings(&[
+        let options = options(&[
             (7, "http://objects:8080/graphql", None),
             (0, "http://objects:8080/graphql?x=1", None),
             (3, "https://example.org/", None),
             (2, "http://example.org:443", Some("service_3")),
         ]);
-        let subgraphs = Subgraph::configured(&settings, &["search"]).unwrap();
+        let subgraphs = Subgraph::configured(&options, &["search"]).unwrap();
         let names: Vec<_> = subgraphs.iter().map(Subgraph::name).collect();
         let expected = ["service_0", "service_3", "service_3_", "service_7"];
         assert_eq!(names, expected);
@@ -216,11 +234,11 @@ mod tests {
 
     #[test]
     fn subgraphs_without_an_address_or_with_one_name_are_refused() {
-        let nameless = settings(&[(4, "", Some("a"))]);
+        let nameless = options(&[(4, "", Some("a"))]);
         let refused = Subgraph::configured(&nameless, &[]).unwrap_err();
         assert_eq!(refused, SubgraphsError::NoAddress(4));
         assert!(refused.to_string().contains("GRAPHQL_SERVICE_4"));
-        let same = settings(&[(0, "http://a/", Some("a")), (2, "http://b/", Some("a"))]);
+        let same = options(&[(0, "http://a/", Some("a")), (2, "http://b/", Some("a"))]);
         let refused = Subgraph::configured(&same, &[]).unwrap_err();
         assert!(matches!(
             refused,
@@ -230,10 +248,6 @@ mod tests {
                 ..
             }
         ));
-        assert!(
-            Subgraph::configured(&settings(&[]), &[])
-                .unwrap()
-                .is_empty()
-        );
+        assert!(Subgraph::configured(&options(&[]), &[]).unwrap().is_empty());
     }
 }

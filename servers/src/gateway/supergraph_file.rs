@@ -11,8 +11,9 @@ use std::time::{Duration, SystemTime};
 use aws_lc_rs::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 use federation::Supergraph;
 
+use super::options::{GatewayAppOptions, SubgraphOptions};
+use super::subgraph::endpoint;
 use super::subgraph::{Remote, Source, Subgraph, SubgraphsError};
-use crate::config::{GatewaySettings, SubgraphSettings, endpoint};
 
 /// Maximum size of a file, as of an answer with a schema.
 const MAX_BYTES: u64 = 64 << 20;
@@ -25,7 +26,7 @@ const COARSENESS: Duration = Duration::from_secs(2);
 pub(super) struct SupergraphFile {
     path: PathBuf,
     /// What is configured of subgraphs by their names, with its number.
-    configured: BTreeMap<String, (u32, SubgraphSettings)>,
+    configured: BTreeMap<String, (u32, SubgraphOptions)>,
     /// What was read last.
     last: Mutex<Option<Last>>,
 }
@@ -121,21 +122,21 @@ impl From<io::Error> for ReadError {
 }
 
 impl SupergraphFile {
-    /// Returns what the settings name, if they do.
+    /// Returns what the options name, if they do.
     ///
     /// # Errors
-    /// When other settings contradict it.
+    /// When other options contradict it.
     pub(super) fn configured(
-        settings: &GatewaySettings,
+        options: &GatewayAppOptions,
     ) -> Result<Option<Arc<Self>>, SupergraphFileError> {
-        let Some(path) = &settings.supergraph_file else {
+        let Some(path) = &options.supergraph_file else {
             return Ok(None);
         };
-        if !settings.poll_interval.0.is_zero() {
+        if !options.poll_interval.is_zero() {
             return Err(SupergraphFileError::Polled);
         }
-        let mut configured: BTreeMap<String, (u32, SubgraphSettings)> = BTreeMap::new();
-        for (number, subgraph) in settings.given() {
+        let mut configured: BTreeMap<String, (u32, SubgraphOptions)> = BTreeMap::new();
+        for (number, subgraph) in options.given() {
             let name = subgraph.name.clone();
             let name = name.ok_or(SupergraphFileError::NoName(number))?;
             if let Some((first, _)) = configured.get(&name) {
@@ -150,7 +151,7 @@ impl SupergraphFile {
             configured.insert(name, (number, subgraph.clone()));
         }
         Ok(Some(Arc::new(SupergraphFile {
-            path: PathBuf::from(path),
+            path: path.clone(),
             configured,
             last: Mutex::default(),
         })))
@@ -306,30 +307,29 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::config::Seconds;
 
     fn read(file: &SupergraphFile) -> Result<Option<String>, ReadError> {
         Ok(file.read()?.map(|text| text.sdl))
     }
 
-    fn settings(path: &Path, names: &[(u32, Option<&str>)]) -> GatewaySettings {
+    fn options(path: &Path, names: &[(u32, Option<&str>)]) -> GatewayAppOptions {
         let subgraphs = names.iter().map(|(number, name)| {
-            let subgraph = SubgraphSettings {
+            let subgraph = SubgraphOptions {
                 address: endpoint("http://a/graphql").ok(),
                 name: name.map(str::to_owned),
-                ..SubgraphSettings::default()
+                ..SubgraphOptions::default()
             };
             (*number, subgraph)
         });
-        GatewaySettings {
-            supergraph_file: Some(path.display().to_string()),
+        GatewayAppOptions {
+            supergraph_file: Some(path.to_owned()),
             subgraphs: subgraphs.collect(),
-            ..GatewaySettings::default()
+            ..GatewayAppOptions::default()
         }
     }
 
     fn file(path: &Path) -> Arc<SupergraphFile> {
-        let file = SupergraphFile::configured(&settings(path, &[]));
+        let file = SupergraphFile::configured(&options(path, &[]));
         file.unwrap().unwrap()
     }
 
@@ -392,16 +392,16 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_contradict_the_file_are_named() {
+    fn options_that_contradict_the_file_are_named() {
         let path = Path::new("a.graphql");
-        let error = |settings: &GatewaySettings| SupergraphFile::configured(settings).err();
-        let nameless = error(&settings(path, &[(0, Some("a")), (3, None)])).unwrap();
+        let error = |options: &GatewayAppOptions| SupergraphFile::configured(options).err();
+        let nameless = error(&options(path, &[(0, Some("a")), (3, None)])).unwrap();
         assert_eq!(nameless, SupergraphFileError::NoName(3));
         assert!(nameless.to_string().contains("GRAPHQL_SERVICE_3_NAME"));
-        let same = error(&settings(path, &[(0, Some("a")), (3, Some("a"))]));
+        let same = error(&options(path, &[(0, Some("a")), (3, Some("a"))]));
         assert!(matches!(same, Some(SupergraphFileError::Subgraphs(_))));
-        let mut polled = settings(path, &[]);
-        polled.poll_interval = Seconds(Duration::from_secs(1));
+        let mut polled = options(path, &[]);
+        polled.poll_interval = Duration::from_secs(1);
         assert_eq!(error(&polled), Some(SupergraphFileError::Polled));
         polled.supergraph_file = None;
         assert!(SupergraphFile::configured(&polled).unwrap().is_none());

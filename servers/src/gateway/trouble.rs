@@ -7,8 +7,8 @@ use std::collections::HashSet;
 
 use super::app::GatewayApp;
 use super::health::seen;
-use crate::health_record::{
-    Advice, CHECKS, Check, GATEWAY_CHECKS, HealthRecord, SEARCH_CHECKS, TROUBLE,
+use crate::host::{
+    Advice, Check, GATEWAY_CHECKS, HealthRecord, OBJECT_CHECKS, SEARCH_CHECKS, TROUBLE,
 };
 
 /// Anchors of a page, each of which is there once.
@@ -84,7 +84,7 @@ fn add(subgraph: &str, record: &HealthRecord, advice: &mut Vec<Advice>) {
     let anchor = anchor.and_then(|anchor| anchor.strip_prefix('#'));
     let own = GATEWAY_CHECKS.iter().any(|check| Some(check.id) == anchor);
     if !own {
-        let mut known = CHECKS.iter().chain(SEARCH_CHECKS);
+        let mut known = OBJECT_CHECKS.iter().chain(SEARCH_CHECKS);
         let known = known.find(|check| check.is(&record.id, &record.kind));
         advice.push(Advice {
             anchor: anchor.map(str::to_owned),
@@ -108,7 +108,7 @@ fn add(subgraph: &str, record: &HealthRecord, advice: &mut Vec<Advice>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::health_record::{STORE, Status};
+    use crate::host::{STORE, Status};
 
     #[test]
     fn links_of_subgraphs_lead_to_anchors_that_are_there_once() {

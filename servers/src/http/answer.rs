@@ -12,7 +12,7 @@ use super::gateway::{Forwarding, is_personal};
 use super::negotiate::ResponseType;
 use super::request_id::Summary;
 use super::response_body::ResponseBody;
-use crate::resources::Resources;
+use crate::host::Resources;
 
 /// What decides for how long an answer may be kept.
 pub(super) struct Caching {

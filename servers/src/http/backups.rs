@@ -11,8 +11,8 @@ use super::code;
 use super::error::HttpError;
 use super::managing::audit;
 use super::soml::store_error;
-use crate::app::App;
 use crate::data_folder::{BackupError, FolderError};
+use crate::object::App;
 
 /// Makes a backup for those who may manage everything: all data are in it.
 pub(super) async fn make(

@@ -15,7 +15,7 @@ use graphql_service::MemoryAccount;
 
 use super::code;
 use super::error::HttpError;
-use crate::resources::Resources;
+use crate::host::Resources;
 
 /// How long a body waits for memory before it is refused.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -5,6 +5,7 @@
 //! pass for a page of the service itself.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::Request;
 use axum::http::header::{
@@ -20,7 +21,7 @@ use super::error::HttpError;
 use super::idempotency::IDEMPOTENCY_KEY;
 use super::refusals::Refusals;
 use super::request_id::X_REQUEST_ID;
-use crate::config::{HostNames, Origins, Settings};
+use crate::host::{HostNames, HostOptions, Origins};
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
@@ -32,10 +33,11 @@ pub(super) struct Callers {
     checks_hosts: bool,
     hosts: HostNames,
     origins: Origins,
+    preflight_age: Duration,
     refusals: Refusals,
 }
 
-fn cors(callers: &Arc<Callers>, settings: &Settings) -> CorsLayer {
+fn cors(callers: &Arc<Callers>, max_age: Duration) -> CorsLayer {
     let callers = Arc::clone(callers);
     let allowed = AllowOrigin::predicate(move |origin, _| callers.allows(origin));
     CorsLayer::new()
@@ -58,29 +60,31 @@ fn cors(callers: &Arc<Callers>, settings: &Settings) -> CorsLayer {
             X_REQUEST_ID,
         ])
         .expose_headers([ETAG, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE, X_REQUEST_ID])
-        .max_age(settings.cors_max_age)
+        .max_age(max_age)
 }
 
 impl Callers {
-    /// Returns the rules that settings make.
-    pub(super) fn of(settings: &Settings) -> Self {
+    /// Returns the rules of a service.
+    pub(super) fn of(options: &HostOptions) -> Self {
+        let callers = &options.callers;
         Callers {
-            checks_hosts: is_loopback(settings.host) || !settings.allowed_hosts.is_empty(),
-            hosts: settings.allowed_hosts.clone(),
-            origins: settings.cors_origins.clone(),
+            checks_hosts: is_loopback(options.address.ip()) || !callers.hosts.is_empty(),
+            hosts: callers.hosts.clone(),
+            origins: callers.origins.clone(),
+            preflight_age: callers.preflight_age,
             refusals: Refusals::default(),
         }
     }
 
-    /// Returns the layer that answers CORS preflights of callers that the settings allow, where they allow any.
-    pub(super) fn cors(self: &Arc<Self>, settings: &Settings) -> Option<CorsLayer> {
+    /// Returns the layer that answers CORS preflights of callers that are allowed, where there are any.
+    pub(super) fn cors(self: &Arc<Self>) -> Option<CorsLayer> {
         match &self.origins {
             Origins::None => None,
-            Origins::Any | Origins::Listed(_) => Some(cors(self, settings)),
+            Origins::Any | Origins::Listed(_) => Some(cors(self, self.preflight_age)),
         }
     }
 
-    /// Refuses a request of a caller that the settings do not allow.
+    /// Refuses a request of a caller that is not allowed.
     pub(super) fn check(&self, request: &Request) -> Result<(), HttpError> {
         let named = authorities(request)?;
         self.check_hosts(&named)?;

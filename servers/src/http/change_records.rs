@@ -16,8 +16,8 @@ use super::code;
 use super::error::HttpError;
 use super::request_id::RequestId;
 use super::soml::store_error;
-use crate::app::App;
-use crate::change_records::{DEFAULT_LIMIT, MAX_LIMIT, RecordError, Records};
+use crate::object::App;
+use crate::object::change_records::{DEFAULT_LIMIT, MAX_LIMIT, RecordError, Records};
 
 #[derive(Deserialize)]
 pub(super) struct Parameters {
@@ -45,9 +45,9 @@ pub(super) async fn read(
         return Err(malformed(format!("`limit` must be 1 to {MAX_LIMIT}")));
     }
     let context = CallContext::new()
-        .with_timeout(app.settings.request_timeout)
+        .with_timeout(app.host.options.request_timeout)
         .with_request_id(id.0);
-    let records = Records::of(&app.store, &app.resources.slots);
+    let records = Records::of(&app.store, &app.host.resources.slots);
     let after = parameters.after.unwrap_or_default();
     let page = records.page(after, limit, &context).await;
     let page = page.map_err(record_error)?;

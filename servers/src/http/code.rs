@@ -3,6 +3,7 @@
 pub use graphql_service::code::FORBIDDEN;
 
 pub use crate::data_folder::code::DISK_FULL;
+pub use crate::gateway::code::GATEWAY_STARTING;
 
 graphql_service::error_codes! {
     REQUEST_MALFORMED 400 public "The request is not valid HTTP, the body is not JSON or not a GraphQL request, or the path, a parameter or a header is malformed.";
@@ -24,7 +25,6 @@ graphql_service::error_codes! {
     MUTATION_BY_GET 405 public "A mutation was sent by GET; use POST.";
     PATH_NOT_FOUND 404 public "The path does not exist.";
     DATA_LOADING 503 public "The data are still being loaded; `Retry-After` says when to try again.";
-    GATEWAY_STARTING 503 public "The gateway has no composite schema yet: it waits for subgraphs, which the message names.";
     SCHEMA_NOT_FOUND 404 public "There is no stored schema with this identifier.";
     SCHEMA_EXISTS 409 public "A schema with this identifier already exists; replace it with PUT.";
     SCHEMA_BOUND 409 public "The schema is bound and cannot be removed; unbind it first.";

@@ -16,7 +16,7 @@ use graphql_service::{MemoryAccount, Size};
 
 use super::negotiate::weighted;
 use super::response_body::ResponseBody;
-use crate::resources::Resources;
+use crate::host::Resources;
 
 /// Length from which a response is worth compressing.
 const LEAST: usize = 2 << 10;

@@ -15,8 +15,8 @@ use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 use super::code;
 use super::error::HttpError;
 use super::front::SlashAtEnd;
-use super::host::Host;
 use super::page::{VERSION, escaped};
+use crate::host::Host;
 
 macro_rules! pages {
     ($($name:literal),* $(,)?) => {
@@ -118,11 +118,11 @@ async fn answer<H: Host>(
     html: impl FnOnce() -> Option<Cow<'static, str>> + Send + 'static,
 ) -> Result<Response, HttpError> {
     let not_found = || HttpError::new(code::PATH_NOT_FOUND, "the page does not exist");
-    if !app.settings().graphiql {
+    if !app.state().options.graphiql {
         return Err(not_found());
     }
     // All pages are rendered when the first one is asked for.
-    let slots = &app.resources().slots;
+    let slots = &app.state().resources.slots;
     let found = slots.run(Weight::Medium, None, move |_slot| html());
     let found = found.await.map_err(HttpError::of_slot)?;
     let html = found.ok_or_else(not_found)?;

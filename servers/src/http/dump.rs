@@ -35,8 +35,8 @@ use super::managing::audit;
 use super::negotiate::weighted;
 use super::request_id::RequestId;
 use super::soml::store_error;
-use crate::app::App;
 use crate::dump::{DumpFormat, DumpWriter};
+use crate::object::App;
 
 /// Bytes that are collected before they are sent.
 const PIECE: usize = 64 << 10;

@@ -26,8 +26,7 @@ use super::listener::Connected;
 use super::loading::Gate;
 use super::request_id::RequestId;
 use super::{code, compression, request_id};
-use crate::config::Settings;
-use crate::resources::Resources;
+use crate::host::{HostState, Resources};
 
 /// Where services answer GraphQL requests.
 pub(super) const GRAPHQL: &str = "/graphql";
@@ -46,19 +45,19 @@ pub fn with_middleware(routes: Router, resources: &Resources) -> Router {
 pub(super) struct Front(Arc<Receiving>);
 
 impl Front {
-    /// Adds what all services have in common, the rules for callers that settings make, and answers while data are
+    /// Adds what all services have in common, the rules for callers, and answers while data are
     /// loaded. `endpoint` comes to the routes, at [`GRAPHQL`].
     pub(super) fn new(
         (routes, endpoint): (Router, GraphqlEndpoint),
-        resources: &Resources,
-        (settings, tokens): (&Settings, Tokens),
+        host: &HostState,
+        tokens: Tokens,
         gate: Option<Gate>,
     ) -> Self {
         let routes = routes.route(GRAPHQL, endpoint.clone().into_routes());
-        let answering = Answering::new(routes, Some(endpoint), resources, tokens, gate);
-        let callers = Arc::new(Callers::of(settings));
+        let answering = Answering::new(routes, Some(endpoint), &host.resources, tokens, gate);
+        let callers = Arc::new(Callers::of(&host.options));
         // Outside of tokens: preflights have none, and pages can read why theirs is refused.
-        let inside = match callers.cors(settings) {
+        let inside = match callers.cors() {
             Some(cors) => {
                 let answer = move |id: RequestId, request: Request| {
                     let answering = Arc::clone(&answering);

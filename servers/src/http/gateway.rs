@@ -1,30 +1,19 @@
-//! The gateway behind HTTP: what its paths need of it, which headers go to subgraphs, and for how long answers
-//! may be kept.
+//! The gateway behind HTTP: which headers go to subgraphs, and for how long answers may be kept.
 
 use std::fmt::Write;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use async_trait::async_trait;
 use axum::extract::State;
 use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, VARY};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use graphql_service::{Caller, ErrorCode, Forwarded, Freshness, Service, SlotError, Slots};
-use schema_registry::SchemaStoreError;
-use service_auth::rights::Manager;
+use graphql_service::{Forwarded, Freshness};
 
 use super::code;
 use super::error::HttpError;
-use super::host::{Host, Shown};
 use super::request_id::X_REQUEST_ID;
-use crate::config::Settings;
-use crate::example_queries::Example;
-use crate::gateway::{self, Composite, Explaining, GatewayApp};
-use crate::health_record::{Advice, HealthRecord};
-use crate::loading::LoadState;
-use crate::resources::Resources;
-use crate::sdl::PrintedSdl;
+use crate::gateway::{GatewayApp, GatewayAppOptions};
 
 /// What a gateway does with the headers of requests and answers.
 #[derive(Clone, Debug)]
@@ -35,10 +24,10 @@ pub(super) struct Forwarding {
 }
 
 impl Forwarding {
-    pub(super) fn of(settings: &Settings) -> Self {
+    pub(super) fn of(options: &GatewayAppOptions) -> Self {
         Forwarding {
-            names: settings.gateway.forward_headers.0.clone(),
-            max_age: settings.gateway.cache_max_age.0,
+            names: options.forward_headers.clone(),
+            max_age: options.cache_max_age,
         }
     }
 
@@ -119,91 +108,6 @@ pub(super) async fn metrics(State(app): State<Arc<GatewayApp>>) -> Response {
         (CACHE_CONTROL, "no-store"),
     ];
     (headers, app.metrics.text() + &app.traces.metrics()).into_response()
-}
-
-#[async_trait]
-impl Host for GatewayApp {
-    fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    fn resources(&self) -> &Resources {
-        &self.resources
-    }
-
-    fn needs_tokens(&self) -> bool {
-        self.requires_tokens || self.settings.security.is_on()
-    }
-
-    fn started(&self) -> Instant {
-        self.started
-    }
-
-    fn is_draining(&self) -> bool {
-        GatewayApp::is_draining(self)
-    }
-
-    fn loading(&self) -> Option<LoadState> {
-        None
-    }
-
-    fn shown(&self) -> Option<Arc<dyn Shown>> {
-        self.composite()
-            .map(|composite| composite as Arc<dyn Shown>)
-    }
-
-    fn service(&self) -> Option<Arc<dyn Service>> {
-        let gateway = Arc::clone(&self.composite()?.gateway);
-        Some(match self.settings.explain {
-            true => Arc::new(Explaining(gateway)),
-            false => gateway,
-        })
-    }
-
-    async fn advice(&self) -> Vec<Advice> {
-        gateway::all_advice(self).await
-    }
-
-    async fn health(&self, cached: bool) -> HealthRecord {
-        gateway::health(self, cached).await
-    }
-
-    async fn obstacle(&self) -> Option<(ErrorCode, String)> {
-        let message = gateway::obstacle(self).await?;
-        let code = match self.is_composed() {
-            true => federation::code::DOWNSTREAM_SERVICE_ERROR,
-            false => code::GATEWAY_STARTING,
-        };
-        Some((code, message))
-    }
-
-    async fn manager(&self, _caller: Option<&Caller>) -> Result<Manager, SchemaStoreError> {
-        // There is nothing to manage, and no path that asks.
-        Ok(Manager::of_everything())
-    }
-}
-
-#[async_trait]
-impl Shown for Composite {
-    fn id(&self) -> &str {
-        "composite"
-    }
-
-    fn label(&self) -> Option<&str> {
-        Some(&self.label)
-    }
-
-    fn examples(&self) -> &[Example] {
-        &self.examples
-    }
-
-    fn may_explain(&self) -> bool {
-        true
-    }
-
-    async fn sdl(&self, slots: &Arc<Slots>) -> Result<PrintedSdl, SlotError> {
-        Composite::sdl(self, slots).await
-    }
 }
 
 #[cfg(test)]

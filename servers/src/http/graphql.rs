@@ -33,7 +33,7 @@ use super::streams::Streams;
 use super::streams::sse::{self, EVENT_STREAM};
 use super::streams::websocket;
 use crate::gateway::{PersistedQueries, not_supported};
-use crate::resources::Resources;
+use crate::host::Resources;
 
 /// Time beyond the deadline after which an answer is given without the service.
 const GRACE: Duration = Duration::from_secs(1);
@@ -47,7 +47,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// # fn endpoint(service: std::sync::Arc<dyn graphql_service::Service>) -> axum::Router {
 /// use graphql_service::Limits;
 /// use servers::http::{GraphqlEndpoint, RequestBounds, with_middleware};
-/// use servers::resources::Resources;
+/// use servers::host::Resources;
 ///
 /// let bounds = RequestBounds {
 ///     body_bytes: 1 << 20,

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::connection::Connection;
 use super::login::PeerAddress;
 use super::rejection::Rejections;
-use crate::config::Settings;
+use crate::host::ListenerOptions;
 
 /// Maximum size of the headers of a request, and of what is read of a body at once.
 const BUFFER: usize = 64 << 10;
@@ -51,18 +51,6 @@ fn hint(error: &io::Error) -> &'static str {
     }
 }
 
-/// What clients may cost before anything is known of what they want.
-#[derive(Clone, Copy, Debug)]
-struct ConnectionBounds {
-    max_connections: usize,
-    /// Time for a client to send the headers of a request.
-    headers: Duration,
-    /// Time for a client to take the next part of a response.
-    send: Duration,
-    /// Time for open requests to complete at the end.
-    shutdown: Duration,
-}
-
 /// The connection that a request came by.
 #[derive(Clone, Debug)]
 pub(super) struct Connected {
@@ -89,28 +77,26 @@ pub(super) struct Held(#[expect(dead_code, reason = "it is held")] Arc<OwnedSema
 pub(crate) struct Listener {
     listener: TcpListener,
     address: SocketAddr,
-    bounds: ConnectionBounds,
+    bounds: ListenerOptions,
 }
 
 impl Listener {
-    /// Listens on an address, with the bounds of the settings.
+    /// Listens on an address, with bounds on connections.
     ///
     /// # Errors
     ///
     /// Fails when the address cannot be listened on.
-    pub(crate) async fn bind(address: SocketAddr, settings: &Settings) -> Result<Self, ServeError> {
+    pub(crate) async fn bind(
+        address: SocketAddr,
+        bounds: ListenerOptions,
+    ) -> Result<Self, ServeError> {
         let failed = |source| ServeError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         Ok(Listener {
             listener,
             address,
-            bounds: ConnectionBounds {
-                max_connections: settings.max_connections,
-                headers: settings.header_timeout,
-                send: settings.send_timeout,
-                shutdown: settings.shutdown_timeout,
-            },
+            bounds,
         })
     }
 
@@ -134,7 +120,7 @@ impl Listener {
         } = self;
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new())
-            .header_read_timeout(bounds.headers)
+            .header_read_timeout(bounds.header_timeout)
             .max_buf_size(BUFFER);
         let most = u32::try_from(bounds.max_connections).unwrap_or(u32::MAX);
         let connections = Arc::new(Semaphore::new(most as usize));
@@ -153,7 +139,7 @@ impl Listener {
             let held = permit.ok().map(|permit| Held(Arc::new(permit)));
             let connected = Connected { peer, held };
             let (http, answer, ending) = (http.clone(), answer.clone(), ending.clone());
-            let stream = Connection::new(stream, bounds.send);
+            let stream = Connection::new(stream, bounds.send_timeout);
             tokio::spawn(serve_connection(http, stream, answer, connected, ending));
         }
         drop(listener);
@@ -162,7 +148,10 @@ impl Listener {
         tracing::info!("shutting down");
         // Connections that were taken over count as well.
         let ended = connections.acquire_many(most);
-        if tokio::time::timeout(bounds.shutdown, ended).await.is_err() {
+        if tokio::time::timeout(bounds.shutdown_timeout, ended)
+            .await
+            .is_err()
+        {
             tracing::warn!("requests were still open at the end of the shutdown timeout");
         }
     }

@@ -11,8 +11,7 @@ use serde_json::{Value, json};
 
 use super::code;
 use super::error::HttpError;
-use super::host::Host;
-use crate::loading::LoadState;
+use crate::host::{Host, LoadState};
 
 /// Seconds after which clients may ask again.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
@@ -23,7 +22,7 @@ pub(super) struct Gate(Box<dyn Fn() -> Option<LoadState> + Send + Sync>);
 impl Gate {
     pub(super) fn of<H: Host>(app: &Arc<H>) -> Self {
         let app = Arc::clone(app);
-        Gate(Box::new(move || app.loading()))
+        Gate(Box::new(move || app.state().load_state()))
     }
 
     /// Returns the answer to a request that is refused.

@@ -20,8 +20,7 @@ use uuid::Uuid;
 use super::body::{self, BodyLimits};
 use super::code;
 use super::error::HttpError;
-use crate::config::Settings;
-use crate::resources::Resources;
+use crate::host::{HostState, Resources};
 
 /// Maximum size of the body of a log-in.
 const MAX_BYTES: usize = 16 << 10;
@@ -39,17 +38,13 @@ struct Login {
 }
 
 /// Returns the routes of a provider.
-pub(super) fn routes(
-    provider: &Arc<Provider>,
-    resources: &Resources,
-    settings: &Settings,
-) -> Router {
+pub(super) fn routes(provider: &Arc<Provider>, host: &HostState) -> Router {
     let login = Login {
         provider: Arc::clone(provider),
-        resources: resources.clone(),
+        resources: host.resources.clone(),
         limits: BodyLimits {
-            bytes: MAX_BYTES.min(settings.max_body_bytes),
-            time: settings.request_timeout,
+            bytes: MAX_BYTES.min(host.options.max_body_bytes),
+            time: host.options.request_timeout,
         },
     };
     Router::new()

@@ -12,8 +12,8 @@ use soml_core::access::Operation;
 use super::authentication::Sender;
 use super::code;
 use super::error::HttpError;
-use super::host::Host;
 use super::soml::store_error;
+use crate::host::Host;
 
 /// Refuses requests of those who may not, and lets handlers know what the sender may: as [`Manager`]
 /// in the extensions of the request.

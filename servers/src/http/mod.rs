@@ -27,7 +27,6 @@ mod error;
 mod front;
 mod gateway;
 mod graphql;
-mod host;
 mod idempotency;
 mod listener;
 mod loading;

@@ -12,10 +12,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::error::HttpError;
-use super::host::Host;
 use super::page::escaped;
 use super::{code, loading};
-use crate::health_record::Advice;
+use crate::host::{Advice, Host};
 
 #[derive(Deserialize)]
 pub(crate) struct HealthParameters {
@@ -36,7 +35,7 @@ pub(super) async fn health<H: Host>(
 
 /// Answers whether requests can be served: 200, or 503 with the reason.
 pub(super) async fn good_to_go<H: Host>(State(app): State<Arc<H>>) -> Response {
-    if let Some(state) = app.loading() {
+    if let Some(state) = app.state().load_state() {
         return fresh(loading::not_yet(state, json!({ "gtg": "ERROR" })));
     }
     match app.obstacle().await {
@@ -89,12 +88,12 @@ fn add_advice(page: &mut String, advice: &Advice) {
 pub(super) async fn about<H: Host>(State(app): State<Arc<H>>) -> Response {
     let bound = app.shown();
     fresh(Json(json!({
-        "name": app.settings().name,
+        "name": app.state().options.name,
         "version": env!("CARGO_PKG_VERSION"),
         "license": env!("CARGO_PKG_LICENSE"),
         "schema": bound.as_ref().map(|bound| bound.id()),
         "label": bound.as_ref().and_then(|bound| bound.label()),
-        "uptimeSeconds": app.started().elapsed().as_secs(),
+        "uptimeSeconds": app.state().started().elapsed().as_secs(),
     })))
 }
 
@@ -106,10 +105,10 @@ pub(crate) async fn live() -> Response {
 /// Answers whether connections are welcome: yes, also without a schema, once the data are loaded and
 /// until shutdown begins.
 pub(super) async fn ready<H: Host>(State(app): State<Arc<H>>) -> Response {
-    if app.is_draining() {
+    if app.state().is_draining() {
         let body = json!({ "status": "ERROR", "message": "the service is shutting down" });
         fresh((StatusCode::SERVICE_UNAVAILABLE, Json(body)))
-    } else if let Some(state) = app.loading() {
+    } else if let Some(state) = app.state().load_state() {
         fresh(loading::not_yet(state, json!({ "status": "ERROR" })))
     } else {
         fresh(Json(json!({ "status": "OK" })))

@@ -11,9 +11,9 @@ use serde_json::json;
 
 use super::code;
 use super::error::HttpError;
-use super::host::{Host, Shown};
 use super::negotiate::accepts;
 use super::preconditions::has_current;
+use crate::host::{Host, Shown};
 
 const PAGE: &str = include_str!("../../assets/graphiql/index.html");
 
@@ -94,22 +94,22 @@ const SDL: &str = "<a href=\"schema.graphql\">Schema (SDL)</a>";
 /// The page itself is public. So where requests need a token it shows nothing of the schema, and
 /// asks for one.
 pub(super) async fn index<H: Host>(State(app): State<Arc<H>>, headers: HeaderMap) -> Response {
-    if !app.settings().graphiql || !accepts(&headers, "text/html") {
+    if !app.state().options.graphiql || !accepts(&headers, "text/html") {
         let message = "this is a GraphQL service; send requests to /graphql";
         return HttpError::new(code::PATH_NOT_FOUND, message).into_response();
     }
     let needs_token = app.needs_tokens();
     let bound = app.shown().filter(|_| !needs_token);
     let title = match needs_token {
-        true => app.settings().name.as_str(),
+        true => app.state().options.name.as_str(),
         false => title(bound.as_deref()),
     };
     let examples = bound.as_deref().map_or(&[][..], |bound| bound.examples());
     let examples = serde_json::to_string(examples).expect("strings are JSON");
-    let explained = |bound: &dyn Shown| app.settings().explain && bound.may_explain();
+    let explained = |bound: &dyn Shown| app.state().options.explain && bound.may_explain();
     let explain = match bound.as_deref() {
         Some(bound) => explained(bound),
-        None => needs_token && app.settings().explain,
+        None => needs_token && app.state().options.explain,
     };
     let page = filled(
         PAGE,
@@ -139,7 +139,7 @@ pub(super) async fn index<H: Host>(State(app): State<Arc<H>>, headers: HeaderMap
 
 /// Answers with what the page shows of the schema, for a page that had to ask for a token first.
 pub(super) async fn examples<H: Host>(State(app): State<Arc<H>>) -> Response {
-    if !app.settings().graphiql {
+    if !app.state().options.graphiql {
         return HttpError::new(code::PATH_NOT_FOUND, "there is no page").into_response();
     }
     let bound = app.shown();
@@ -161,7 +161,7 @@ pub(super) async fn file<H: Host>(
     headers: HeaderMap,
 ) -> Response {
     let found = FILES.iter().find(|(known, ..)| *known == name);
-    let Some((_, content_type, bytes)) = found.filter(|_| app.settings().graphiql) else {
+    let Some((_, content_type, bytes)) = found.filter(|_| app.state().options.graphiql) else {
         return HttpError::new(code::PATH_NOT_FOUND, "the file does not exist").into_response();
     };
     let etag = HeaderValue::from_str(&format!("\"{}\"", *VERSION)).expect("hexadecimal digits");

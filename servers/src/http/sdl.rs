@@ -7,8 +7,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::error::HttpError;
-use super::host::Host;
 use super::preconditions::has_current;
+use crate::host::Host;
 
 /// Answers with the SDL of the bound schema, or with 304 to who has it.
 pub(super) async fn schema<H: Host>(
@@ -16,7 +16,7 @@ pub(super) async fn schema<H: Host>(
     headers: HeaderMap,
 ) -> Result<Response, HttpError> {
     let bound = app.shown().ok_or_else(HttpError::schema_not_bound)?;
-    let printed = bound.sdl(&app.resources().slots).await;
+    let printed = bound.sdl(&app.state().resources.slots).await;
     let printed = printed.map_err(HttpError::of_slot)?;
     let etag = HeaderValue::from_str(&printed.etag).expect("hexadecimal digits");
     let cached = has_current(&headers, &etag)?;

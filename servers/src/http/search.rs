@@ -133,7 +133,7 @@ async fn change_error(app: &SearchApp, error: SearchChangeError, text: &str) -> 
         }
         SearchChangeError::Busy(error) => HttpError::of_slot(error).into_response(),
         SearchChangeError::Store(error @ SchemaStoreError::Failed(_))
-            if app.settings.search.object_service.is_some() =>
+            if app.options.reads_schemas_elsewhere =>
         {
             schemas_failed(&error).into_response()
         }

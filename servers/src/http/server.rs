@@ -15,7 +15,6 @@ use super::authentication::Tokens;
 use super::front::{Front, of};
 use super::gateway::{self, Forwarding};
 use super::graphql::{GraphqlEndpoint, RequestBounds};
-use super::host::Host;
 use super::listener::{Connected, Listener, ServeError};
 use super::loading::Gate;
 use super::login;
@@ -23,9 +22,10 @@ use super::streams::Streams;
 use super::{
     backups, change_records, docs, dump, managing, operations, page, sdl, search, soml, soml_rbac,
 };
-use crate::app::App;
-use crate::change_records::Records;
 use crate::gateway::GatewayApp;
+use crate::host::Host;
+use crate::object::change_records::Records;
+use crate::object::{App, Mutations};
 use crate::search::SearchApp;
 
 /// Returns all routes of the service.
@@ -34,8 +34,6 @@ pub fn router(app: Arc<App>) -> Router {
 }
 
 fn front(app: Arc<App>) -> Front {
-    let (settings, resources) = (app.settings.clone(), app.resources.clone());
-    let verifier = app.verifier.clone();
     let endpoint = endpoint(&app);
     let routes = common()
         .route("/changes", get(change_records::read))
@@ -44,11 +42,11 @@ fn front(app: Arc<App>) -> Front {
         .merge(management(&app))
         .with_state(Arc::clone(&app));
     let routes = match &app.provider {
-        Some(provider) => routes.merge(login::routes(provider, &resources, &settings)),
+        Some(provider) => routes.merge(login::routes(provider, &app.host)),
         None => routes,
     };
-    let rules = (&settings, Tokens::demanded(verifier));
-    Front::new((routes, endpoint), &resources, rules, Some(Gate::of(&app)))
+    let tokens = Tokens::demanded(app.host.verifier.clone());
+    Front::new((routes, endpoint), &app.host, tokens, Some(Gate::of(&app)))
 }
 
 /// Returns all routes of a search service.
@@ -57,8 +55,6 @@ pub fn search_router(app: Arc<SearchApp>) -> Router {
 }
 
 fn search_front(app: Arc<SearchApp>) -> Front {
-    let (settings, resources) = (app.settings.clone(), app.resources.clone());
-    let verifier = app.verifier.clone();
     let management = Router::new()
         .route("/soml/validate", post(search::validate))
         .route("/soml/info", get(search::info))
@@ -73,39 +69,38 @@ fn search_front(app: Arc<SearchApp>) -> Front {
     let endpoint = endpoint(&app);
     let routes = common().merge(management);
     let routes = routes.with_state(Arc::clone(&app));
-    let rules = (&settings, Tokens::demanded(verifier));
-    Front::new((routes, endpoint), &resources, rules, Some(Gate::of(&app)))
+    let tokens = Tokens::demanded(app.host.verifier.clone());
+    Front::new((routes, endpoint), &app.host, tokens, Some(Gate::of(&app)))
 }
 
 /// Returns all routes of a gateway.
 pub fn gateway_router(app: Arc<GatewayApp>) -> Router {
-    let (settings, resources) = (app.settings.clone(), app.resources.clone());
-    let tokens = match (&app.verifier, app.requires_tokens) {
+    let tokens = match (&app.host.verifier, app.requires_tokens) {
         (None, _) => Tokens::Unread,
         (Some(verifier), true) => Tokens::DemandedInTime(Arc::clone(verifier)),
         (Some(verifier), false) => Tokens::Read(Arc::clone(verifier)),
     };
     let absent = Arc::clone(&app);
     let streams = Streams::new(
-        &settings,
-        app.verifier.clone(),
+        &app.host,
+        &app.options,
         app.requires_tokens,
         app.ending().clone(),
     );
     let endpoint = endpoint(&app)
         .absent(move || gateway::starting(&absent))
-        .forwarding(Forwarding::of(&settings))
+        .forwarding(Forwarding::of(&app.options))
         .persisted(Arc::clone(&app.persisted))
-        .batches(settings.gateway.batch)
+        .batches(app.options.batch)
         .streaming(streams);
     let routes = common();
-    let routes = match settings.gateway.metrics {
+    let routes = match app.options.metrics {
         true => routes.route("/metrics", get(gateway::metrics)),
         false => routes,
     };
     let traces = app.traces.clone();
-    let routes = routes.with_state(app);
-    let front = Front::new((routes, endpoint), &resources, (&settings, tokens), None);
+    let routes = routes.with_state(Arc::clone(&app));
+    let front = Front::new((routes, endpoint), &app.host, tokens, None);
     traces.routes(front.into_router())
 }
 
@@ -149,13 +144,13 @@ fn management(app: &Arc<App>) -> Router<Arc<App>> {
 
 /// The bound schema as what `/graphql` serves.
 fn endpoint<H: Host>(app: &Arc<H>) -> GraphqlEndpoint {
-    let settings = app.settings();
+    let host = app.state();
     let bounds = RequestBounds {
-        body_bytes: settings.max_body_bytes,
-        timeout: settings.request_timeout,
-        limits: settings.limits.clone(),
+        body_bytes: host.options.max_body_bytes,
+        timeout: host.options.request_timeout,
+        limits: host.options.limits.clone(),
     };
-    let resources = app.resources().clone();
+    let resources = host.resources.clone();
     let app = Arc::clone(app);
     GraphqlEndpoint::new(move || app.service(), bounds, resources)
 }
@@ -173,8 +168,8 @@ impl Server {
     ///
     /// Fails when the address cannot be listened on.
     pub async fn listen(app: Arc<App>) -> Result<Self, ServeError> {
-        let address = SocketAddr::new(app.settings.host, app.settings.port);
-        let listener = Listener::bind(address, &app.settings).await?;
+        let options = &app.host.options;
+        let listener = Listener::bind(options.address, options.listener.clone()).await?;
         Ok(Server { app, listener })
     }
 
@@ -188,15 +183,21 @@ impl Server {
     /// complete.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Server { app, listener } = self;
-        if let Some(verifier) = &app.verifier {
+        if let Some(verifier) = &app.host.verifier {
             verifier.prepare();
         }
-        let records = Records::of(&app.store, &app.resources.slots);
+        let records = Records::of(&app.store, &app.host.resources.slots);
         let loaded = Arc::clone(&app);
-        let is_ready = move || loaded.loading.state().is_none();
+        let is_ready = move || loaded.host.load_state().is_none();
         // Ends with this future.
         let mut upkeep = JoinSet::new();
-        upkeep.spawn(records.keep_recent(app.settings.clone(), is_ready));
+        if let Some(retention) = app
+            .options
+            .retention
+            .filter(|_| app.options.mutations != Mutations::Never)
+        {
+            upkeep.spawn(records.keep_recent(retention, is_ready));
+        }
         let front = front(Arc::clone(&app));
         let answer = move |request, connected| front.clone().receive(request, Some(connected));
         let drain = || {
@@ -220,8 +221,8 @@ impl SearchServer {
     ///
     /// Fails when the address cannot be listened on.
     pub async fn listen(app: Arc<SearchApp>) -> Result<Self, ServeError> {
-        let address = SocketAddr::new(app.settings.host, app.settings.port);
-        let listener = Listener::bind(address, &app.settings).await?;
+        let options = &app.host.options;
+        let listener = Listener::bind(options.address, options.listener.clone()).await?;
         Ok(SearchServer { app, listener })
     }
 
@@ -235,7 +236,7 @@ impl SearchServer {
     /// requests `http.shutdownTimeout` to complete.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let SearchServer { app, listener } = self;
-        if let Some(verifier) = &app.verifier {
+        if let Some(verifier) = &app.host.verifier {
             verifier.prepare();
         }
         let front = search_front(Arc::clone(&app));
@@ -258,8 +259,8 @@ impl GatewayServer {
     ///
     /// Fails when the address cannot be listened on.
     pub async fn listen(app: Arc<GatewayApp>) -> Result<Self, ServeError> {
-        let address = SocketAddr::new(app.settings.host, app.settings.port);
-        let listener = Listener::bind(address, &app.settings).await?;
+        let options = &app.host.options;
+        let listener = Listener::bind(options.address, options.listener.clone()).await?;
         Ok(GatewayServer { app, listener })
     }
 
@@ -273,7 +274,7 @@ impl GatewayServer {
     /// the subgraphs meanwhile.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let GatewayServer { app, listener } = self;
-        if let Some(verifier) = &app.verifier {
+        if let Some(verifier) = &app.host.verifier {
             verifier.prepare();
         }
         // Ends with this future.

@@ -19,11 +19,11 @@ use super::authentication::Sender;
 use super::body::{self, BodyLimits};
 use super::code;
 use super::error::HttpError;
-use super::host::Host;
 use super::managing::{audit, forbidden, lines_changed};
 use super::negotiate::prefers;
 use super::preconditions::{expected, has_current};
-use crate::app::{App, SchemaChangeError};
+use crate::host::Host;
+use crate::object::{App, SchemaChangeError};
 use crate::render;
 use crate::schema::{Checked, check_id, schema_iri};
 
@@ -227,10 +227,10 @@ pub(crate) async fn unbind(
 pub(super) async fn yaml<H: Host>(app: &H, request: Request) -> Result<String, HttpError> {
     body::require_type(request.headers(), YAML_TYPES)?;
     let limits = BodyLimits {
-        bytes: app.settings().max_schema_bytes,
-        time: app.settings().request_timeout,
+        bytes: app.state().options.max_schema_bytes,
+        time: app.state().options.request_timeout,
     };
-    let body = body::read(request, limits, app.resources()).await?;
+    let body = body::read(request, limits, &app.state().resources).await?;
     String::from_utf8(body.text.into())
         .map_err(|_| HttpError::new(code::REQUEST_MALFORMED, "the body is not UTF-8"))
 }
@@ -249,7 +249,7 @@ pub(super) async fn rendered<H: Host>(
     if Size::Text(bytes).is_short() {
         return render();
     }
-    let slots = &app.resources().slots;
+    let slots = &app.state().resources.slots;
     let rendered = slots.run(Weight::Background, None, move |_| render());
     rendered
         .await

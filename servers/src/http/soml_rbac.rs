@@ -18,7 +18,7 @@ use super::managing::audit;
 use super::negotiate::prefers;
 use super::preconditions::{expected, has_current};
 use super::soml::{YAML_TYPES, etag, store_error};
-use crate::app::App;
+use crate::object::App;
 
 /// Bytes of a document of rights.
 const GREATEST: usize = 256 << 10;
@@ -74,9 +74,9 @@ pub(crate) async fn replace(
     body::require_type(request.headers(), SENT)?;
     let limits = BodyLimits {
         bytes: GREATEST,
-        time: app.settings.request_timeout,
+        time: app.host.options.request_timeout,
     };
-    let body = body::read(request, limits, &app.resources).await?;
+    let body = body::read(request, limits, &app.host.resources).await?;
     let text = std::str::from_utf8(&body.text)
         .map_err(|_| HttpError::new(code::REQUEST_MALFORMED, "the body is not UTF-8"))?;
     let rights = SchemaRights::read(text).map_err(invalid)?;

@@ -18,8 +18,7 @@ use super::error::SearchChangeError;
 use super::examples::example_queries;
 use super::follow::follow;
 use super::job::{Accepted, Job, JobState, Run};
-use super::options::{indexer_options, mapping_options, service_options};
-use crate::example_queries::Example;
+use crate::host::Example;
 use crate::schema::Checked;
 
 /// Time for the engine to say what it has.
@@ -191,10 +190,10 @@ impl SearchApp {
     ) -> Result<T, SearchChangeError> {
         let context = CallContext::new().with_timeout(ENGINE_TIME);
         let info = self.engines.written.info(&context).await?;
-        let options = mapping_options(&self.settings, info.analyzers);
-        let (text, federation) = (Arc::clone(text), self.settings.search.federation);
+        let options = self.options.mapping(info.analyzers);
+        let (text, federation) = (Arc::clone(text), self.options.federation);
         let work = move || then(check(&text, &options, federation));
-        Ok(self.in_slot(work).await?)
+        Ok(self.host.in_slot(work).await?)
     }
 
     /// Returns the indexes that the engine has of a schema as it is, in the order of its definitions.
@@ -204,7 +203,7 @@ impl SearchApp {
     ) -> Result<Vec<Option<PhysicalName>>, EngineError> {
         let context = CallContext::new().with_timeout(ENGINE_TIME);
         let states = self.engines.searched.indexes(&context).await?;
-        let application = &self.settings.name;
+        let application = &self.host.options.name;
         let definitions = bound.indexes.indexes.iter();
         let existing = definitions.map(|definition| {
             let alias = definition.alias();
@@ -250,7 +249,8 @@ impl SearchApp {
         let ignores_roles = self.warn_of_roles(&searchable.soml);
         let (id, revision) = (stored.id.clone(), stored.revision.clone());
         let engine = Arc::clone(&self.engines.searched);
-        let options = service_options(&self.settings).with_slots(Arc::clone(&self.resources.slots));
+        let options = self.options.service(&self.host.options.limits);
+        let options = options.with_slots(Arc::clone(&self.host.resources.slots));
         let query = query.map(str::to_owned);
         let make = move || {
             let Searchable { soml, indexes, api } = searchable;
@@ -274,7 +274,7 @@ impl SearchApp {
                 ignores_roles,
             })
         };
-        Ok(self.in_slot(make).await?)
+        Ok(self.host.in_slot(make).await?)
     }
 
     /// Begins to build the indexes of a schema in place of what is being built, or serves those that
@@ -289,7 +289,7 @@ impl SearchApp {
             None => self.existing(&candidate).await?,
             Some(_) => Vec::new(),
         };
-        let is_checked_first = self.data.is_some() && !self.settings.search.ignore_malformed;
+        let is_checked_first = self.data.is_some() && !self.options.ignore_malformed;
         // Where values are checked first, the run keeps it as soon as they are known to fit.
         if !is_checked_first {
             self.keep(&candidate).await?;
@@ -359,7 +359,7 @@ impl SearchApp {
 
     /// Builds indexes in the background.
     fn run(self: &Arc<Self>, data: &Arc<dyn GraphStore>, job: Job, accepted: Option<Accepted>) {
-        let mut options = indexer_options(&self.settings);
+        let mut options = self.options.indexer(&self.host.options.name);
         // A start does not take hours of a store that does not say whether its data have changed.
         options.rebuild_unknown &= !job.is_start;
         let indexer = Indexer::new(
@@ -373,7 +373,7 @@ impl SearchApp {
         self.job.store(Some(Arc::clone(&job)));
         let run = Run::new(Arc::clone(self), Arc::clone(&job), indexer, accepted);
         drop(tokio::spawn(run.run()));
-        if self.is_draining() {
+        if self.host.is_draining() {
             job.cancel();
         }
     }

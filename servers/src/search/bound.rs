@@ -11,8 +11,7 @@ use soml_core::Valid;
 use soml_core::schema::Schema;
 use tokio::sync::OnceCell;
 
-use crate::example_queries::Example;
-use crate::sdl::{PrintedSdl, SdlCell};
+use crate::host::{Example, PrintedSdl, SdlCell};
 
 /// A schema that is being served, or is about to be.
 pub(crate) struct Bound {

@@ -1,13 +1,14 @@
-//! The engines of a search service, from its settings.
+//! The engines of a search service.
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use outbound::{Addresses, Secret};
 use search_index::embedded::EmbeddedEngine;
 use search_index::engine::{Engine, EngineError};
 
 use super::kept::Storage;
-use crate::config::Settings;
 
 /// What is searched and what is written to, which are two where their addresses differ.
 #[derive(Clone)]
@@ -16,6 +17,27 @@ pub struct Engines {
     pub(super) searched: Engine,
     /// The engine that indexes are written to.
     pub(super) written: Engine,
+}
+
+/// Where the engines are.
+#[derive(Clone, Debug)]
+pub struct EngineOptions {
+    /// The application whose indexes they are.
+    pub application: String,
+    /// Nodes that are searched; none for the embedded engine.
+    pub searched: Addresses,
+    /// Nodes that are written to.
+    pub written: Addresses,
+    /// User of the nodes.
+    pub username: Option<String>,
+    /// Password of the user.
+    pub password: Option<Secret>,
+    /// File of certificate authorities.
+    pub authorities: Option<PathBuf>,
+    /// Time to connect.
+    pub access_timeout: Duration,
+    /// Time to answer a health check.
+    pub health_check_timeout: Duration,
 }
 
 /// Why there is no engine.
@@ -80,16 +102,16 @@ impl Engines {
         Arc::clone(&self.written)
     }
 
-    /// Opens the engines that the settings name; embedded where they name none.
+    /// Opens the engines that the options name; embedded where they name none.
     ///
     /// Does not connect yet, so that a service can start while the engine is down.
     ///
     /// # Errors
     ///
-    /// Fails if the settings are inconsistent, or the folder of indexes cannot be opened.
-    pub fn open(settings: &Settings, storage: &Storage) -> Result<Self, EnginesError> {
-        if !settings.search.is_embedded() {
-            return connect(settings);
+    /// Fails if the options are inconsistent, or the folder of indexes cannot be opened.
+    pub fn open(options: &EngineOptions, storage: &Storage) -> Result<Self, EnginesError> {
+        if !options.searched.is_empty() {
+            return connect(options);
         }
         let folder = storage.indexes();
         let opened = match &folder {
@@ -104,32 +126,31 @@ impl Engines {
 }
 
 #[cfg(feature = "opensearch")]
-fn connect(settings: &Settings) -> Result<Engines, EnginesError> {
+fn connect(options: &EngineOptions) -> Result<Engines, EnginesError> {
     use search_index::opensearch::{OpenSearch, OpenSearchOptions};
 
-    let search = &settings.search;
-    let authorities = search.authorities_file().map(|path| {
+    let authorities = options.authorities.clone().map(|path| {
         std::fs::read(&path).map_err(|source| EnginesError::Authorities { path, source })
     });
     let authorities = authorities.transpose()?;
-    let open = |addresses: &graph_store::remote::http::Addresses| {
-        let mut options = OpenSearchOptions::new(addresses.clone(), settings.name.clone());
-        options.username.clone_from(&search.username);
-        options.password.clone_from(&search.credentials);
-        options.authorities.clone_from(&authorities);
-        options.access_timeout = search.access_timeout.0;
-        options.health_check_timeout = search.health_check_time();
-        OpenSearch::new(options)
+    let open = |addresses: &Addresses| {
+        let mut of_engine = OpenSearchOptions::new(addresses.clone(), options.application.clone());
+        of_engine.username.clone_from(&options.username);
+        of_engine.password.clone_from(&options.password);
+        of_engine.authorities.clone_from(&authorities);
+        of_engine.access_timeout = options.access_timeout;
+        of_engine.health_check_timeout = options.health_check_timeout;
+        OpenSearch::new(of_engine)
     };
-    let searched: Engine = Arc::new(open(search.searched_nodes())?);
-    let written = match search.searched_nodes() == search.written_nodes() {
+    let searched: Engine = Arc::new(open(&options.searched)?);
+    let written = match options.searched == options.written {
         true => Arc::clone(&searched),
-        false => Arc::new(open(search.written_nodes())?),
+        false => Arc::new(open(&options.written)?),
     };
     Ok(Engines { searched, written })
 }
 
 #[cfg(not(feature = "opensearch"))]
-fn connect(_: &Settings) -> Result<Engines, EnginesError> {
+fn connect(_: &EngineOptions) -> Result<Engines, EnginesError> {
     Err(EnginesError::Unavailable)
 }

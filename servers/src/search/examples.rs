@@ -3,7 +3,7 @@
 use search_index::mapping::{IndexDefinition, Leaf, ScalarIndex};
 use search_index::sdl::SearchApi;
 
-use crate::example_queries::Example;
+use crate::host::Example;
 
 /// Values that a search shows of each object.
 const FIELDS: usize = 4;

@@ -16,10 +16,10 @@ const LONGEST: Duration = Duration::from_secs(30);
 
 /// Follows the aliases of a bound schema as long as it is bound. Nobody else has the indexes of an embedded engine.
 pub(super) fn follow(app: &Arc<SearchApp>, bound: &Arc<Bound>) {
-    if app.settings.search.is_embedded() {
+    if !app.options.shares_indexes {
         return;
     }
-    let interval = app.settings.search.drop_delay / LOOKS;
+    let interval = app.options.drop_delay / LOOKS;
     let interval = interval.clamp(SHORTEST, LONGEST);
     let (app, bound) = (Arc::downgrade(app), Arc::downgrade(bound));
     let following = async move {
@@ -29,7 +29,7 @@ pub(super) fn follow(app: &Arc<SearchApp>, bound: &Arc<Bound>) {
                 return;
             };
             let is_bound = app.bound().is_some_and(|now| Arc::ptr_eq(&now, &bound));
-            if !is_bound || app.is_draining() {
+            if !is_bound || app.host.is_draining() {
                 return;
             }
             // A run of our own serves what it has built.

@@ -18,7 +18,7 @@ impl SearchApp {
     /// Returns what there is to know of the indexes of the bound schema; `None` without one.
     pub(crate) async fn info(&self) -> Option<Value> {
         let bound = self.bound()?;
-        let time = self.settings.search.health_check_time();
+        let time = self.options.health_check_time;
         let context = CallContext::new().with_timeout(time);
         let engine = async {
             let info = self.engines.searched.info(&context);

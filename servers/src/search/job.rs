@@ -266,12 +266,12 @@ impl Run {
     pub(super) async fn run(mut self) {
         let _end = EndOnDrop(Arc::clone(&self.job));
         let token = self.job.token.clone();
-        let retry = self.app.settings.search.retry.clone();
-        if self.app.settings.search.ignore_malformed {
+        let retry = self.app.options.retry.clone();
+        if self.app.options.ignore_malformed {
             let bound = accept(&self.app, &self.job, &mut self.accepted).await;
             self.not_kept = bound.err();
         }
-        if self.not_kept.is_some() || !sleep(retry.initial_delay.0, &token).await {
+        if self.not_kept.is_some() || !sleep(retry.initial_delay, &token).await {
             return self.cancelled().await;
         }
         let error = match self.build().await {

@@ -14,8 +14,6 @@ use schema_registry::{
 };
 use serde::Deserialize;
 
-use crate::config::Settings;
-
 /// Where a search service keeps what it needs over a restart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Storage {
@@ -26,11 +24,10 @@ pub enum Storage {
 }
 
 impl Storage {
-    /// Returns the folder that the settings name.
+    /// Returns the folder of the application of a name, in a folder.
     #[must_use]
-    pub fn of(settings: &Settings) -> Self {
-        let folder = Path::new(&settings.search.location);
-        Storage::Folder(folder.join(file_name(&settings.name)))
+    pub fn of(location: &Path, name: &str) -> Self {
+        Storage::Folder(location.join(file_name(name)))
     }
 
     /// Returns the folder of the indexes of the embedded engine.

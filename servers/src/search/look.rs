@@ -158,7 +158,7 @@ impl SearchApp {
     }
 
     async fn look_now(&self) -> Look {
-        let time = self.settings.search.health_check_time();
+        let time = self.options.health_check_time;
         let bound = self.bound();
         let (engine, other) = (&self.engines.searched, &self.engines.written);
         let (context, end) = (CallContext::new().with_timeout(time), Instant::now() + time);
@@ -242,7 +242,7 @@ impl Seen<'_> {
         let Some(state) = self.states.iter().find(|state| state.name == *name) else {
             return SeenIndex::with(Problem::Gone);
         };
-        let application = &self.app.settings.name;
+        let application = &self.app.host.options.name;
         let Some(mark) = state
             .mark
             .as_ref()
@@ -295,7 +295,7 @@ impl Seen<'_> {
         if built.rejected > 0 {
             problems.push(Problem::Rejected(built.rejected));
         }
-        if built.malformed > 0 && !self.app.settings.search.ignore_malformed {
+        if built.malformed > 0 && !self.app.options.ignore_malformed {
             problems.push(Problem::Malformed(built.malformed));
         }
         problems

@@ -26,7 +26,7 @@
 //! 8. Health and `/soml/info` remember nothing of this: `servers::search::look` asks the engine for each index of
 //!    the bound schema. All who ask at the same time share a look-up (`shared_look`).
 //!
-//! The paths that every service has (`http/host.rs`) are generic over the service, so all have the same pages,
+//! The paths that every service has (`host/served.rs`) are generic over the service, so all have the same pages,
 //! probes and rights. `search.enabled: auto` starts the search service of the all-in-one by what the first schema
 //! says, or what was bound before, and not always: a second port is a surprise to whoever searches nothing.
 //! `search/roles.rs` decides whether a schema may be searched while searches obey no roles; `cli/searching.rs` asks
@@ -40,6 +40,7 @@ mod engines;
 mod error;
 mod examples;
 mod follow;
+mod host;
 mod info;
 mod job;
 mod kept;
@@ -47,19 +48,16 @@ mod look;
 mod options;
 mod roles;
 mod schemas;
-mod shared_look;
 mod start;
 mod state;
 mod subgraph;
 
 pub use app::{SearchApp, SearchParts};
-pub(crate) use bound::Bound;
-pub use engines::{Engines, EnginesError};
+pub use engines::{EngineOptions, Engines, EnginesError};
 pub use error::SearchChangeError;
 pub use kept::Storage;
-pub(crate) use options::{indexer_options, mapping_options, service_options};
+pub use options::{RetryOptions, SearchOptions, Severities, Severity};
 pub use roles::{Shown, not_allowed};
-pub use schemas::ObjectServiceSchemas;
-pub(crate) use shared_look::SharedLook;
+pub use schemas::{ObjectServiceSchemas, ServiceAddress};
 pub use start::FirstSchemaError;
 pub(crate) use state::health;

@@ -10,7 +10,7 @@ use soml_core::value::{Value, ValueKind};
 
 use super::app::SearchApp;
 use super::error::SearchChangeError;
-use crate::config::{Settings, Switch};
+use super::options::SearchOptions;
 
 /// Names that a message lists of objects or roles.
 const MAX_NAMES: usize = 5;
@@ -38,12 +38,12 @@ impl Shown {
     /// Finds out what searches over a schema show although its roles hide it from somebody; `None` if every caller may
     /// read everything. Super roles hide nothing from those who have them.
     #[must_use]
-    pub fn of(soml: &Schema, settings: &Settings) -> Option<Self> {
+    pub fn of(soml: &Schema, super_roles: &[String]) -> Option<Self> {
         let objects = soml.objects.iter();
         let objects = objects.filter(|object| object.search.as_ref().is_some_and(|it| it.index));
         Some(Shown {
             objects: objects.map(|object| object.name.written.clone()).collect(),
-            from: HiddenFrom::of(soml, &settings.security.super_roles.0)?,
+            from: HiddenFrom::of(soml, super_roles)?,
         })
     }
 }
@@ -114,18 +114,18 @@ fn listed(names: &[String]) -> String {
 
 /// Returns what searches show that nobody has allowed: with security on and `search.enabled` not `true`.
 #[must_use]
-pub fn not_allowed(soml: &Schema, settings: &Settings, is_secured: bool) -> Option<Shown> {
-    let is_allowed = !is_secured || settings.search.enabled == Switch::On;
+pub fn not_allowed(soml: &Schema, options: &SearchOptions, is_secured: bool) -> Option<Shown> {
+    let is_allowed = !is_secured || options.allows_hidden;
     match is_allowed {
         true => None,
-        false => Shown::of(soml, settings),
+        false => Shown::of(soml, &options.super_roles),
     }
 }
 
 impl SearchApp {
     /// Refuses a schema that hides something while nobody has allowed that searches show it.
     pub(super) fn check_roles(&self, soml: &Schema) -> Result<(), SearchChangeError> {
-        match not_allowed(soml, &self.settings, self.verifier.is_some()) {
+        match not_allowed(soml, &self.options, self.host.verifier.is_some()) {
             None => Ok(()),
             Some(shown) => Err(SearchChangeError::RolesIgnored(Box::new(shown))),
         }
@@ -134,8 +134,10 @@ impl SearchApp {
     /// Warns of what searches over a schema show although its roles hide it, unless somebody has said that this is
     /// known. Returns whether there is such a thing.
     pub(super) fn warn_of_roles(&self, soml: &Schema) -> bool {
-        let is_asked = self.verifier.is_some() && !self.settings.search.says_about_roles;
-        let shown = is_asked.then(|| Shown::of(soml, &self.settings)).flatten();
+        let is_asked = self.host.verifier.is_some() && !self.options.knows_hidden;
+        let shown = is_asked
+            .then(|| Shown::of(soml, &self.options.super_roles))
+            .flatten();
         if let Some(shown) = &shown {
             tracing::warn!(
                 "{shown}: `search.rbac.enabled` is not built yet. Set it to `false` to say that this is known"
@@ -158,7 +160,7 @@ mod tests {
     }
 
     fn shown(rbac: &str) -> Option<String> {
-        Shown::of(&schema(rbac), &Settings::default()).map(|shown| shown.to_string())
+        Shown::of(&schema(rbac), &[]).map(|shown| shown.to_string())
     }
 
     fn roles(text: &str) -> String {
@@ -209,24 +211,18 @@ mod tests {
     fn a_super_role_reads_everything_whatever_the_schema_says() {
         let text =
             roles("    Default: {actions: ['*/*/read']}\n    Admin: {actions: ['*/id/read']}\n");
-        let mut settings = Settings::default();
-        assert!(Shown::of(&schema(&text), &settings).is_some());
-        settings.security.super_roles.0 = vec!["Admin".to_owned()];
-        assert_eq!(Shown::of(&schema(&text), &settings), None);
+        assert!(Shown::of(&schema(&text), &[]).is_some());
+        assert_eq!(Shown::of(&schema(&text), &["Admin".to_owned()]), None);
     }
 
     #[test]
-    fn with_security_on_only_an_explicit_switch_allows_it() {
-        let (soml, mut settings) = (schema(""), Settings::default());
-        for (enabled, is_allowed) in [
-            (Switch::Automatic, false),
-            (Switch::Off, false),
-            (Switch::On, true),
-        ] {
-            settings.search.enabled = enabled;
-            let found = not_allowed(&soml, &settings, true);
-            assert_eq!(found.is_none(), is_allowed, "{enabled:?}");
-            assert_eq!(not_allowed(&soml, &settings, false), None);
+    fn with_security_on_only_an_explicit_option_allows_it() {
+        let (soml, mut options) = (schema(""), SearchOptions::default());
+        for is_allowed in [false, true] {
+            options.allows_hidden = is_allowed;
+            let found = not_allowed(&soml, &options, true);
+            assert_eq!(found.is_none(), is_allowed);
+            assert_eq!(not_allowed(&soml, &options, false), None);
         }
     }
 

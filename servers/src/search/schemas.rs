@@ -1,5 +1,7 @@
 //! Schemas that an object service stores, read from there.
 
+use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,8 +14,6 @@ use schema_registry::{Expected, SchemaEntry, SchemaStore, SchemaStoreError, Stor
 use serde_json::Value;
 use service_auth::ClientError;
 
-use crate::config::{ServiceAddress, Settings};
-
 /// Maximum time of a request as a whole.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -24,6 +24,40 @@ pub struct ObjectServiceSchemas {
     address: ServiceAddress,
     token: Option<Secret>,
     max_bytes: usize,
+}
+
+/// The base address of a service: HTTP or HTTPS, without a user, query or fragment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceAddress(Url);
+
+impl ServiceAddress {
+    /// Returns the address of a path of the service.
+    #[must_use]
+    pub fn of(&self, path: &str) -> String {
+        format!("{}{path}", self.0.as_str().trim_end_matches('/'))
+    }
+}
+
+impl FromStr for ServiceAddress {
+    /// What is expected instead.
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let expected = "an address of http or https without user, query and fragment";
+        let url = Url::parse(text).map_err(|_| expected)?;
+        let is_plain = matches!(url.scheme(), "http" | "https")
+            && url.username().is_empty()
+            && url.password().is_none()
+            && url.query().is_none()
+            && url.fragment().is_none();
+        is_plain.then_some(ServiceAddress(url)).ok_or(expected)
+    }
+}
+
+impl fmt::Display for ServiceAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 /// Why an object service did not answer with a schema.
@@ -46,19 +80,23 @@ impl From<ReadError> for SchemaStoreError {
 }
 
 impl ObjectServiceSchemas {
-    /// Reads schemas from the service at an address.
+    /// Reads schemas of so many bytes at most from the service at an address, with a token where it asks for one.
     ///
     /// # Errors
     ///
     /// Fails when TLS cannot be set up.
-    pub fn new(address: ServiceAddress, settings: &Settings) -> Result<Self, ClientError> {
+    pub fn new(
+        address: ServiceAddress,
+        token: Option<Secret>,
+        max_bytes: usize,
+    ) -> Result<Self, ClientError> {
         let url = Url::parse(&address.of("/")).expect("it was read before");
         let client = outbound::client(outbound::tls::config_for([&url])?).timeout(TIMEOUT);
         Ok(ObjectServiceSchemas {
             client: client.build()?,
             address,
-            token: settings.search.object_service_token.clone(),
-            max_bytes: settings.max_schema_bytes,
+            token,
+            max_bytes,
         })
     }
 

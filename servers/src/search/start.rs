@@ -212,7 +212,7 @@ impl SearchApp {
         error: SearchChangeError,
         begun: Option<Begun>,
     ) {
-        let retry = self.settings.search.retry.clone();
+        let retry = self.options.retry.clone();
         let mut last = error;
         if let Some(begun) = begun {
             match self.is_to_be_tried_again(&first, Ok(begun)).await {
@@ -232,7 +232,7 @@ impl SearchApp {
                 }
                 tries += 1;
             }
-            if !sleep(retry.delay.0, &self.starting).await {
+            if !sleep(retry.delay, &self.starting).await {
                 return;
             }
             let begun = self.begin_first(&first).await;

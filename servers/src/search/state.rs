@@ -5,8 +5,8 @@ use search_index::service::Target;
 use super::app::SearchApp;
 use super::job::JobState;
 use super::look::{EngineState, Look, Problem};
-use crate::config::Severity;
-use crate::health_record::{Check, HealthRecord, INDEXER, INDEXES, SEARCH, Status};
+use super::options::Severity;
+use crate::host::{Check, HealthRecord, INDEXER, INDEXES, SEARCH, Status};
 
 /// Problems of indexes that a message lists.
 const MAX_PROBLEMS: usize = 5;
@@ -38,7 +38,7 @@ fn found(app: &SearchApp, look: &Look) -> Found {
         check_indexer(app, &look.written),
     ];
     let description = "The search service answers searches.";
-    let record = HealthRecord::of_service(&app.settings.name, "search", description, checks);
+    let record = HealthRecord::of_service(&app.host.options.name, "search", description, checks);
     Found {
         record,
         engine_answers: matches!(look.searched, EngineState::Answers),
@@ -64,7 +64,7 @@ fn unbound(app: &SearchApp) -> String {
 }
 
 fn check_search(app: &SearchApp, engine: &EngineState) -> HealthRecord {
-    let severities = &app.settings.search.severities;
+    let severities = &app.options.severities;
     match engine {
         EngineState::Away(trouble) => {
             return record(&SEARCH, severities.engine, &trouble.message);
@@ -91,7 +91,7 @@ fn check_search(app: &SearchApp, engine: &EngineState) -> HealthRecord {
 }
 
 fn check_indexes(app: &SearchApp, look: &Look) -> HealthRecord {
-    let severities = &app.settings.search.severities;
+    let severities = &app.options.severities;
     if let Some(trouble) = look.searched.trouble() {
         return record(&INDEXES, severities.indexing_unavailable, &trouble.message);
     }
@@ -164,7 +164,7 @@ fn failure(app: &SearchApp) -> Option<String> {
 
 fn check_indexer(app: &SearchApp, engine: &EngineState) -> HealthRecord {
     if let Some(trouble) = engine.trouble() {
-        let severity = app.settings.search.severities.indexer;
+        let severity = app.options.severities.indexer;
         return record(&INDEXER, severity, &trouble.message);
     }
     let message = match app.builds_indexes() {

@@ -7,7 +7,6 @@ use search_index::sdl::SearchApi;
 use search_index::service::SearchService;
 
 use super::app::SearchApp;
-use super::options::service_options;
 
 impl SearchApp {
     /// Returns the searches of the bound schema as a subgraph. They go to the same indexes.
@@ -19,8 +18,11 @@ impl SearchApp {
         let made = bound.subgraph.get_or_try_init(|| async {
             let (soml, indexes) = (Arc::clone(&bound.soml), Arc::clone(&bound.indexes));
             let engine = Arc::clone(&self.engines.searched);
-            let slots = Arc::clone(&self.resources.slots);
-            let options = service_options(&self.settings).with_slots(slots);
+            let slots = Arc::clone(&self.host.resources.slots);
+            let options = self
+                .options
+                .service(&self.host.options.limits)
+                .with_slots(slots);
             let targets = bound.service.targets().to_vec();
             let make = move || {
                 let api = SearchApi::subgraph(soml, Indexes::clone(&indexes));
@@ -28,7 +30,7 @@ impl SearchApp {
                 let service = SearchService::new(api, engine, targets, options);
                 Ok(Arc::new(service))
             };
-            let made = self.in_slot(make).await;
+            let made = self.host.in_slot(make).await;
             made.unwrap_or_else(|busy| Err(Unmade(busy.to_string())))
         });
         let subgraph = match made.await {

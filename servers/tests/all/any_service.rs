@@ -16,8 +16,8 @@ use http_body_util::BodyExt;
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 use serde_json::{Value, json};
+use servers::host::Resources;
 use servers::http::{GraphqlEndpoint, RequestBounds, with_middleware};
-use servers::resources::Resources;
 
 use crate::processes::PATIENCE;
 

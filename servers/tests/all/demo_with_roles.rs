@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use outbound::Secret;
 use schema_registry::{Expected, InMemorySchemaStore};
 use serde_json::{Value, json};
-use servers::app::{App, SchemaChangeError};
 use servers::config::Settings;
 use servers::demo::{self, STAR_WARS};
+use servers::object::SchemaChangeError;
+use servers::wiring::object_service;
 use service_auth::identity::{Provider, ProviderOptions};
 use service_auth::provisioning::Password;
 use soml_core::Schema;
@@ -427,7 +428,7 @@ fn a_schema_with_row_rules_is_refused_where_roles_are_enforced() {
     let stored = |settings| {
         let store = servers::store::in_memory().unwrap();
         let schemas = Arc::new(InMemorySchemaStore::default());
-        let app = App::new(settings, store, schemas);
+        let app = object_service(&settings, store, schemas);
         runtime.block_on(async {
             let (stored, _) = app.store_schema(&text).await?;
             app.bind(&stored.id, &Expected::default(), None).await

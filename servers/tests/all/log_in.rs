@@ -16,8 +16,8 @@ use jsonwebtoken::jwk::JwkSet;
 use jsonwebtoken::{DecodingKey, Validation, decode, decode_header};
 use schema_registry::InMemorySchemaStore;
 use serde_json::{Value, json};
-use servers::app::App;
 use servers::config::{ProviderSettings, Settings};
+use servers::wiring::object_service;
 use service_auth::identity::{Provider, ProviderError};
 use service_auth::provisioning::Provisioning;
 use tempfile::TempDir;
@@ -430,7 +430,7 @@ fn no_log_line_shows_a_password_a_token_or_a_name_that_nobody_has() {
         let provider = provider(&unlimited());
         let store = servers::store::in_memory().unwrap();
         let schemas = Arc::new(InMemorySchemaStore::default());
-        let app = App::new(Settings::default(), store, schemas).with_provider(provider);
+        let app = object_service(&Settings::default(), store, schemas).with_provider(provider);
         let routes = TowerToHyperService::new(servers::http::router(Arc::new(app)));
         runtime.block_on(async {
             // People type passwords into the wrong field.

@@ -4,7 +4,7 @@ use graphql_gen::typesystem::ApiOptions;
 use serde_json::{Value, json};
 use servers::config::Settings;
 use servers::demo::STAR_WARS;
-use servers::example_queries::example_queries;
+use servers::object::example_queries;
 use servers::schema::{check, check_with};
 
 use crate::service::{Answer, Service};

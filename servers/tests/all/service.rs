@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 use graph_store::GraphStore;
 use schema_registry::{Expected, InMemorySchemaStore};
 use serde_json::Value;
-use servers::app::App;
 use servers::config::Settings;
 use servers::demo::STAR_WARS;
 use servers::http::{SearchServer, Server};
 use servers::load::{Finding, LoadObserver, LoadOptions, load_embedded};
+use servers::object::App;
 use servers::search::{SearchApp, SearchParts};
 use servers::store::in_memory;
+use servers::wiring::object_service;
 use service_auth::Verifier;
 use service_auth::identity::Provider;
 use tokio::sync::oneshot;
@@ -102,7 +103,7 @@ impl Service {
         settings.port = 0;
         settings.shutdown_timeout = Duration::from_secs(2);
         let schemas = Arc::new(InMemorySchemaStore::default());
-        let app = Arc::new(prepare(App::new(settings, store, schemas)));
+        let app = Arc::new(prepare(object_service(&settings, store, schemas)));
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -136,8 +137,9 @@ impl Service {
         mut parts: SearchParts,
         schema: Option<&str>,
     ) -> (Service, Arc<SearchApp>) {
-        parts.settings.port = 0;
-        parts.settings.shutdown_timeout = Duration::from_secs(2);
+        let host = &mut parts.host.options;
+        host.address.set_port(0);
+        host.listener.shutdown_timeout = Duration::from_secs(2);
         let app = Arc::new(SearchApp::new(parts));
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)

@@ -11,10 +11,10 @@ use benches::gateway::{Data, DataSet, Part, QUERY, Subgraphs, supergraph};
 use benches::http::Connection;
 use bytes::Bytes;
 use serde_json::{Value, json};
-use servers::config::{Settings, SubgraphSettings};
-use servers::gateway::{GatewayApp, GatewayParts};
+use servers::config::Settings;
+use servers::gateway::{GatewayApp, GatewayParts, SubgraphOptions};
+use servers::host::HostState;
 use servers::http::GatewayServer;
-use servers::resources::Resources;
 
 use super::reference;
 
@@ -33,21 +33,20 @@ async fn ours(subgraphs: SocketAddr) -> SocketAddr {
     };
     for (number, part) in (0..).zip(Part::ALL) {
         let url = format!("http://{subgraphs}/{}", part.name());
-        let subgraph = SubgraphSettings {
+        let subgraph = SubgraphOptions {
             address: Some(url.parse().unwrap()),
             name: Some(part.name().to_owned()),
-            ..SubgraphSettings::default()
+            ..SubgraphOptions::default()
         };
         settings.gateway.subgraphs.insert(number, subgraph);
     }
     let parts = GatewayParts {
+        host: HostState::new(settings.host_options(), settings.resources()),
+        options: settings.gateway_options(),
         local: Vec::new(),
-        verifier: None,
         requires_tokens: false,
-        logs_in: false,
-        resources: Resources::of(&settings),
+        log_in: None,
         query: None,
-        settings,
     };
     let app = Arc::new(GatewayApp::new(parts).unwrap());
     let server = GatewayServer::listen(Arc::clone(&app)).await.unwrap();

@@ -56,12 +56,6 @@ impl Subject {
         matches!(self.kind, Kind::Image | Kind::WrittenImage | Kind::Pattern)
     }
 
-    /// Tells whether what nothing orders is listed in an order that depends on other data.
-    pub(crate) fn lists_in_any_order(&self) -> bool {
-        // Terms that came by changes are behind those of the image.
-        !self.is_embedded() || self.kind == Kind::WrittenImage
-    }
-
     /// Tells whether the store knows how many triples each way to find objects reads.
     pub(crate) fn knows_counts(&self) -> bool {
         matches!(self.kind, Kind::Image | Kind::WrittenImage)

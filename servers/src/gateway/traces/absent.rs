@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::Router;
 use federation::transport::SubgraphTransport;
 
+use super::settings::TracesOptions;
 use super::{TracesError, not_built};
-use crate::config::Settings;
 
 /// What would trace requests to a gateway.
 #[derive(Clone, Debug)]
@@ -20,8 +20,8 @@ impl Traces {
     ///
     /// # Errors
     /// When a property of the gateway asks for them.
-    pub(crate) fn new(settings: &Settings) -> Result<Self, TracesError> {
-        let idle = not_built::check(&settings.gateway.traces)?;
+    pub(crate) fn new(name: &str, traces: &TracesOptions) -> Result<Self, TracesError> {
+        let idle = not_built::check(traces)?;
         Ok(Traces { idle })
     }
 

@@ -24,6 +24,7 @@ mod pipeline;
 mod propagation;
 #[cfg(feature = "otlp")]
 mod request;
+mod settings;
 #[cfg(feature = "otlp")]
 mod subgraphs;
 
@@ -32,6 +33,7 @@ pub(crate) use absent::Traces;
 pub use error::TracesError;
 #[cfg(feature = "otlp")]
 pub(crate) use pipeline::Traces;
+pub use settings::{StandardVariables, TracesEndpoint, TracesOptions};
 
 /// The identifier of the trace that a request belongs to, as log lines have it. In the extensions of the request.
 #[derive(Clone, Debug)]

@@ -17,8 +17,8 @@ use super::exporter::Queue;
 use super::losses::Counts;
 use super::options::Options;
 use super::request;
+use super::settings::TracesOptions;
 use super::subgraphs::Traced;
-use crate::config::Settings;
 
 /// Time at the end for what waits to be sent.
 const FLUSH: Duration = Duration::from_millis(1_800);
@@ -45,18 +45,18 @@ pub(super) struct Pipeline {
 }
 
 impl Traces {
-    /// Sets up what the settings ask for.
+    /// Sets up what the options ask for, under the name of the service.
     ///
     /// # Errors
     /// When a variable of OpenTelemetry has a value that cannot be used, or requests cannot be sent.
-    pub(crate) fn new(settings: &Settings) -> Result<Self, TracesError> {
-        let Some(options) = Options::of(&settings.gateway.traces)? else {
+    pub(crate) fn new(name: &str, traces: &TracesOptions) -> Result<Self, TracesError> {
+        let Some(options) = Options::of(traces)? else {
             return Ok(Traces(None));
         };
         let counts = Arc::new(Counts::default());
         let queue = Queue::new(&options, Arc::clone(&counts))?;
         let provider = SdkTracerProvider::builder()
-            .with_resource(resource(&settings.name))
+            .with_resource(resource(name))
             .with_span_processor(queue)
             .build();
         let scope = InstrumentationScope::builder("federation-gateway");

@@ -16,11 +16,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::code;
 use super::error::HttpError;
-use crate::config::{Settings, SubscriptionSettings};
+use crate::gateway::{GatewayAppOptions, SubscriptionOptions};
+use crate::host::HostState;
 
 /// How an endpoint sends several responses to a request.
 pub(super) struct Streams {
-    settings: SubscriptionSettings,
+    options: SubscriptionOptions,
     /// Verifies the tokens that clients of WebSockets send in `connection_init`.
     verifier: Option<Arc<Verifier>>,
     /// Whether such a client needs one.
@@ -37,24 +38,22 @@ pub(super) struct Streams {
 
 impl Streams {
     pub(super) fn new(
-        settings: &Settings,
-        verifier: Option<Arc<Verifier>>,
+        host: &HostState,
+        options: &GatewayAppOptions,
         requires_tokens: bool,
         ending: CancellationToken,
     ) -> Self {
-        let gateway = &settings.gateway;
+        let most = host.options.listener.max_connections;
         let bounded = |most: usize| Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS)));
-        let connections = gateway.subscriptions.max_connections.0;
-        let connections = connections.and_then(|most| usize::try_from(most).ok());
-        let connections = connections.unwrap_or(settings.max_connections / 4 * 3);
+        let connections = options.subscriptions.max_connections;
+        let connections = connections.unwrap_or(most / 4 * 3);
         // As many as there could be without WebSockets: one for each connection, beside subscriptions.
-        let operations = gateway.limits.subscriptions;
-        let operations = operations.saturating_add(settings.max_connections);
+        let operations = options.limits.subscriptions.saturating_add(most);
         Streams {
-            settings: gateway.subscriptions.clone(),
-            verifier,
+            options: options.subscriptions.clone(),
+            verifier: host.verifier.clone(),
             requires_tokens,
-            leeway: settings.security.leeway,
+            leeway: options.leeway,
             ending,
             connections: bounded(connections),
             operations: bounded(operations),

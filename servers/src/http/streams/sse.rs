@@ -51,7 +51,7 @@ pub(in crate::http) fn response(
         Replies::One(reply) => stream::iter([Event::Next(reply)]).boxed(),
         Replies::Several(events) => events,
     };
-    let interval = streams.settings.keep_alive;
+    let interval = streams.options.keep_alive;
     let body = EventsBody {
         events,
         segments: VecDeque::new(),

@@ -55,7 +55,7 @@ pub(in crate::http) async fn upgrade(
 ) -> Result<HttpResponse, HttpError> {
     let upgrade = WebSocketUpgrade::from_request_parts(&mut parts, &()).await;
     let upgrade = upgrade.map_err(|refused| handshake(refused.body_text()))?;
-    let longest = streams.settings.max_message_bytes;
+    let longest = streams.options.max_message_bytes;
     let upgrade = upgrade
         .protocols([PROTOCOL])
         .read_buffer_size(READ)
@@ -183,7 +183,7 @@ impl Session {
 
     /// Listens and speaks until there is a reason to stop.
     async fn converse(&mut self, socket: &mut WebSocket) -> End {
-        let patience = self.streams.settings.init_timeout;
+        let patience = self.streams.options.init_timeout;
         let initialized = timeout(patience, self.initialized(socket)).await;
         let late = || {
             let reason = "`connection_init` did not come in time";
@@ -198,7 +198,7 @@ impl Session {
         let ending = self.streams.ending.clone();
         let expired = expired(self.caller.as_deref(), self.streams.leeway);
         let mut expired = std::pin::pin!(futures::future::OptionFuture::from(expired));
-        let mut signs = signs_of_life(self.streams.settings.keep_alive);
+        let mut signs = signs_of_life(self.streams.options.keep_alive);
         loop {
             let done = tokio::select! {
                 next = message_or_tick(socket, &mut signs) => match next {
@@ -383,7 +383,7 @@ impl Session {
             let reason = format!("there is an operation with the id {id} already");
             return Err(End::Close(closing::ALREADY_EXISTS, reason));
         }
-        let most = self.streams.settings.max_operations;
+        let most = self.streams.options.max_operations;
         if self.operations.len() >= most {
             let message = format!("{most} operations run on this connection, which is the maximum");
             let errors = [GraphqlError::new(code::TOO_MANY_OPERATIONS, message)];

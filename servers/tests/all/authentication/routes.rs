@@ -15,8 +15,8 @@ use graphql_service::{
 };
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
+use servers::host::Resources;
 use servers::http::{GraphqlEndpoint, RequestBounds, authenticated};
-use servers::resources::Resources;
 use service_auth::{Key, Verifier, VerifierOptions};
 
 use super::process::Process;

@@ -79,7 +79,7 @@ fn malformed_values_are_refused_where_they_must_not_be_ignored(world: &World) {
         world.soml("title: {}, size: {range: int}"),
     );
     let mut parts = world.parts(store);
-    parts.settings.search.ignore_malformed = false;
+    parts.options.ignore_malformed = false;
     let sky = world.serve_with(parts, Some(&title));
     assert_eq!(sky.total(), 2);
     sky.store("sky", &sized);

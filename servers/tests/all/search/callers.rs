@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use outbound::Secret;
 use serde_json::json;
-use servers::config::{Settings, Switch};
+use servers::config::Switch;
 use servers::search::{ObjectServiceSchemas, SearchParts};
 use service_auth::Verifier;
 
@@ -29,7 +29,7 @@ fn guarded(enabled: Switch) -> (World, SearchParts) {
     world.settings.search.enabled = enabled;
     let mut parts = world.parts(planets(3));
     let verifier = Verifier::of(&world.settings.security.verifier_options()).unwrap();
-    parts.verifier = Some(Arc::new(verifier));
+    parts.host.verifier = Some(Arc::new(verifier));
     (world, parts)
 }
 
@@ -203,20 +203,16 @@ fn schemas_are_read_from_an_object_service() {
     let headers = [("content-type", "text/yaml")];
     let stored = objects.send("POST", "/soml", &headers, soml.as_bytes());
     assert_eq!(stored.status, 201, "{}", stored.text());
-    let mut settings = Settings::default();
     let flags = [format!("search.soml.address={}", objects.base)];
     let sources = servers::config::Sources {
         flags: &flags,
         ..servers::config::Sources::default()
     };
-    settings.search.object_service = servers::config::read(&sources)
-        .unwrap()
-        .0
-        .search
-        .object_service;
-    let address = settings.search.object_service.clone().unwrap();
+    let (settings, _) = servers::config::read(&sources).unwrap();
+    let address = settings.search.object_service.unwrap();
     let mut parts = world.parts(planets(5));
-    parts.schemas = Arc::new(ObjectServiceSchemas::new(address, &settings).unwrap());
+    parts.schemas =
+        Arc::new(ObjectServiceSchemas::new(address, None, settings.max_schema_bytes).unwrap());
     let (service, app) = Service::search(parts, None);
     let unknown = service.send("PUT", "/soml/none/search", &[], b"");
     assert_eq!(

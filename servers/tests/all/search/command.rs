@@ -36,7 +36,7 @@ fn a_running_service_is_asked_for_a_text() {
 fn a_service_whose_hits_are_references_shows_their_ids() {
     let world = World::embedded();
     let mut parts = world.parts(planets(3));
-    parts.settings.search.federation = true;
+    parts.options.federation = true;
     let soml = world.soml("title: {}, label: {range: langString}");
     let (service, _app) = Service::search(parts, Some(&soml));
     let found = search(&["planet 2", "--url", &service.base]);

@@ -22,7 +22,7 @@ fn hits_refer_to_objects_that_a_gateway_completes(world: &World) {
          v:c a v:Body ; v:title \"Dust\" .",
     );
     let mut parts = world.parts(data);
-    parts.settings.search.federation = true;
+    parts.options.federation = true;
     let (object, root, field) = (&world.object, world.root(), world.field());
     let soml = format!(
         "id: /soml/sky\nspecialPrefixes: {{vocab_iri: 'http://e/', vocab_prefix: v}}\nobjects:\n  \

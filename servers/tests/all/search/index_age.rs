@@ -5,7 +5,7 @@ use std::sync::Arc;
 use graph_store::GraphStore;
 use graph_store::image::{FolderOptions, ImageBuilder, ImageStore};
 use search_index::engine::Engine;
-use servers::search::{Engines, Storage};
+use servers::search::Engines;
 use tempfile::TempDir;
 
 use super::{Sky, World, add_planet, embedded, store, unknowing};
@@ -31,13 +31,13 @@ fn a_restart_builds_anew_what_the_data_have_outgrown_and_nothing_else() {
     let (world, folder) = (World::embedded(), TempDir::new().unwrap());
     let mut settings = world.settings.clone();
     settings.search.location = folder.path().join("search").display().to_string();
-    let storage = Storage::of(&settings);
+    let storage = settings.search_storage();
     let data = folder.path().join("data");
     let options = FolderOptions::default();
     drop(ImageStore::create(&data, ImageBuilder::new(), &options).unwrap());
     let run = |adds: &str| {
         let store = Arc::new(ImageStore::open(&data, &options).unwrap());
-        let engines = Engines::open(&settings, &storage).unwrap();
+        let engines = Engines::open(&settings.engine_options(), &storage).unwrap();
         let mut parts = world.parts_over(store.clone(), engines);
         parts.storage = storage.clone();
         let sky = world.serve_parts(parts);
@@ -54,7 +54,7 @@ fn a_restart_builds_anew_what_the_data_have_outgrown_and_nothing_else() {
     assert_eq!(run("c"), (2, "3".to_owned()));
     let store = Arc::new(ImageStore::open(&data, &options).unwrap());
     for _ in 0..2 {
-        let engines = Engines::open(&settings, &storage).unwrap();
+        let engines = Engines::open(&settings.engine_options(), &storage).unwrap();
         let sky = world.serve_parts(world.parts_over(store.clone(), engines));
         assert_eq!((sky.total(), number(&sky)), (3.into(), "4".to_owned()));
     }
@@ -106,7 +106,7 @@ fn an_index_without_some_values_is_not_served_where_none_may_be_missing() {
         assert_eq!(sky.check("2200")["status"], "OK", "they may be missing");
     }
     let mut parts = world.parts_over(store(MALFORMED), Engines::of(Arc::clone(&engine)));
-    parts.settings.search.ignore_malformed = false;
+    parts.options.ignore_malformed = false;
     let sky = world.serve_with(parts, None);
     sky.store("sky", &world.soml("title: {}, size: {range: int}"));
     let refused = sky.bind("sky");
@@ -126,7 +126,7 @@ fn a_restart_with_values_that_may_not_be_missing_starts_without_the_schema_and_s
     let (world, engine) = (World::embedded(), embedded());
     drop(start(&world, store(MALFORMED), &engine));
     let mut parts = world.parts_over(store(MALFORMED), Engines::of(Arc::clone(&engine)));
-    parts.settings.search.ignore_malformed = false;
+    parts.options.ignore_malformed = false;
     let sky = world.serve_parts(parts);
     let check = sky.check("2100");
     assert_eq!(check["status"], "WARNING");
@@ -142,7 +142,7 @@ fn without_indexing_an_index_without_some_values_is_said() {
     drop(start(&world, store(MALFORMED), &engine));
     let mut parts = world.parts_over(store(A), Engines::of(Arc::clone(&engine)));
     parts.data = None;
-    parts.settings.search.ignore_malformed = false;
+    parts.options.ignore_malformed = false;
     let sky = world.serve_parts(parts);
     assert_eq!(sky.total(), 1);
     let info = sky.info();

@@ -7,7 +7,7 @@ use graph_store::CallContext;
 use search_index::engine::{Binding, Engine, PhysicalName, Rejected, Switch};
 use search_index::mapping::{IndexDefinition, Indexes, MappingOptions, Owner};
 use serde_json::{Value, json};
-use servers::config::Severity;
+use servers::search::Severity;
 use servers::search::{Engines, Storage};
 use tempfile::TempDir;
 
@@ -222,8 +222,8 @@ fn files_of_the_embedded_engine_that_are_gone_are_said_while_searches_still_answ
     let (world, folder) = (World::embedded(), TempDir::new().unwrap());
     let mut settings = world.settings.clone();
     settings.search.location = folder.path().display().to_string();
-    let storage = Storage::of(&settings);
-    let engines = Engines::open(&settings, &storage).unwrap();
+    let storage = settings.search_storage();
+    let engines = Engines::open(&settings.engine_options(), &storage).unwrap();
     let sky = world.serve_parts(world.parts_over(planets(20), engines));
     assert_eq!(sky.check("2200")["status"], "OK");
     let Storage::Folder(ours) = storage else {

@@ -9,7 +9,7 @@ use schema_registry::{
     Expected, InMemorySchemaStore, SchemaEntry, SchemaStore, SchemaStoreError, StoredSchema,
 };
 use serde_json::Value;
-use servers::search::{Engines, Storage};
+use servers::search::Engines;
 use tempfile::TempDir;
 
 use super::{Sky, World, block_on, planets};
@@ -21,9 +21,9 @@ fn a_restart_binds_what_was_bound_and_builds_nothing() {
     let (world, folder) = (World::embedded(), TempDir::new().unwrap());
     let mut settings = world.settings.clone();
     settings.search.location = folder.path().display().to_string();
-    let storage = Storage::of(&settings);
+    let storage = settings.search_storage();
     let parts = || {
-        let engines = Engines::open(&settings, &storage).unwrap();
+        let engines = Engines::open(&settings.engine_options(), &storage).unwrap();
         let mut parts = world.parts_over(planets(20), engines);
         parts.storage = storage.clone();
         let schemas = Arc::new(InMemorySchemaStore::default());
@@ -122,7 +122,7 @@ fn a_binding_that_cannot_be_kept_is_refused_and_nothing_changes() {
     for ignore_malformed in [true, false] {
         let world = World::embedded();
         let mut parts = world.parts(planets(20));
-        parts.settings.search.ignore_malformed = ignore_malformed;
+        parts.options.ignore_malformed = ignore_malformed;
         parts.schemas = Arc::new(FullDisk::default());
         let sky = world.serve_parts(parts);
         assert_eq!(sky.total(), 20);

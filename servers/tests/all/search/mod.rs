@@ -33,7 +33,7 @@ use search_index::embedded::EmbeddedEngine;
 use search_index::engine::Engine;
 use serde_json::{Value, json};
 use servers::config::Settings;
-use servers::resources::Resources;
+use servers::host::HostState;
 use servers::search::{Engines, SearchApp, SearchParts, Storage};
 
 use crate::images;
@@ -113,20 +113,18 @@ impl World {
 
     fn parts(&self, store: Arc<dyn GraphStore>) -> SearchParts {
         let storage = Storage::Memory;
-        let engines = Engines::open(&self.settings, &storage).unwrap();
+        let engines = Engines::open(&self.settings.engine_options(), &storage).unwrap();
         self.parts_over(store, engines)
     }
 
     fn parts_over(&self, store: Arc<dyn GraphStore>, engines: Engines) -> SearchParts {
         SearchParts {
-            settings: self.settings.clone(),
+            host: HostState::new(self.settings.host_options(), self.settings.resources()),
+            options: self.settings.search_options(),
             schemas: Arc::new(InMemorySchemaStore::default()),
             data: Some(store),
             engines,
             storage: Storage::Memory,
-            verifier: None,
-            resources: Resources::of(&self.settings),
-            loading: Arc::default(),
         }
     }
 

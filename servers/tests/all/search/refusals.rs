@@ -140,7 +140,7 @@ fn an_engine_that_loses_every_index_ends_the_run_and_the_next_one_ends_well() {
 
 fn unchanged_indexes_are_built_again_where_previous_ones_are_removed(world: &World) {
     let mut parts = world.parts(planets(20));
-    parts.settings.search.remove_previous = true;
+    parts.options.remove_previous = true;
     let sky = world.serve_parts(parts);
     let before = sky.info()["indexes"][0].clone();
     assert_eq!(sky.bind("sky").status, 200);
@@ -168,10 +168,11 @@ fn an_index_of_another_application_stays_and_is_named(world: &World) {
         settings.search.ignore_malformed = ignore_malformed;
         let engines = match settings.search.is_embedded() {
             true => engines.clone(),
-            false => Engines::open(&settings, &Storage::Memory).unwrap(),
+            false => Engines::open(&settings.engine_options(), &Storage::Memory).unwrap(),
         };
         let mut parts = world.parts_over(planets(3), engines);
-        parts.settings = settings;
+        parts.host.options = settings.host_options();
+        parts.options = settings.search_options();
         let sky = world.serve_with(parts, None);
         sky.store("sky", &world.soml("title: {}"));
         sky
@@ -204,7 +205,7 @@ fn an_index_without_an_owner_is_replaced_only_where_previous_ones_are_removed() 
     assert_eq!(created.unwrap().status(), 200);
     let serve = |remove_previous: bool| {
         let mut parts = world.parts(planets(20));
-        parts.settings.search.remove_previous = remove_previous;
+        parts.options.remove_previous = remove_previous;
         world.serve_parts(parts)
     };
     {

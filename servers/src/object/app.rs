@@ -1,42 +1,88 @@
-//! The running service: settings, data, stored schemas, and the bound schema.
+//! The running object service: data, stored schemas, and the bound schema.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use graph_store::{GraphStore, WriteStore};
 use graphql_gen::typesystem::ApiOptions;
-use graphql_service::{Caller, SlotError, Slots, Weight};
+use graphql_service::{Caller, SlotError, Slots};
 use object_engine::{ObjectService, ServiceOptions};
 use schema_registry::{Expected, SchemaStore, SchemaStoreError, StoredSchema};
 use service_auth::Verifier;
 use service_auth::identity::Provider;
-use service_auth::rights::{Manager, SchemaRights};
+use service_auth::rights::Manager;
 use tokio::sync::{Mutex, Semaphore};
 
-use crate::config::Settings;
+use super::examples::example_queries;
 use crate::data_folder::Backups;
-use crate::example_queries::{Example, example_queries};
-use crate::health_record::HealthCache;
-use crate::loading::LoadProgress;
-use crate::resources::Resources;
+use crate::host::{Example, HealthCache, HostState, LoadProgress, PrintedSdl, SdlCell};
 use crate::schema::{Checked, SchemaIdError, UsableSchema, check_id, check_with};
-use crate::sdl::{PrintedSdl, SdlCell};
 
 /// Dumps of the data that are made at once: each holds a thread, and the data as they were when it began.
 const MAX_DUMPS: usize = 2;
 
+/// The options of an object service.
+#[derive(Clone, Debug)]
+pub struct AppOptions {
+    /// How the bound schema is served. Slots, roles and whether there are mutations are set by the service.
+    pub service: ServiceOptions,
+    /// When mutations are served, where the schema allows it.
+    pub mutations: Mutations,
+    /// How long records of changes are kept; `None` keeps them.
+    pub retention: Option<Duration>,
+    /// Maximum number of stored schemas.
+    pub max_schemas: usize,
+    /// Maximum size of all stored schemas in bytes.
+    pub max_schema_bytes: usize,
+    /// Time for the store to answer a health check, where that is longer than others have.
+    pub store_check_time: Duration,
+}
+
+/// When mutations are served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mutations {
+    /// Never.
+    Never,
+    /// While the store can be written to.
+    #[default]
+    IfWritable,
+    /// Always: where the store cannot be written to now, they are refused.
+    Always,
+}
+
+impl Mutations {
+    /// Tells whether they are served over a store.
+    #[must_use]
+    pub fn are_served(self, store: &dyn GraphStore) -> bool {
+        match self {
+            Mutations::Never => false,
+            Mutations::IfWritable => store.writer().is_some(),
+            Mutations::Always => true,
+        }
+    }
+}
+
+impl Default for AppOptions {
+    fn default() -> Self {
+        AppOptions {
+            service: ServiceOptions::default(),
+            mutations: Mutations::default(),
+            retention: None,
+            max_schemas: 1_000,
+            max_schema_bytes: 64 << 20,
+            store_check_time: Duration::ZERO,
+        }
+    }
+}
+
 /// The state behind all requests.
 pub struct App {
-    pub(crate) settings: Settings,
+    pub(crate) host: HostState,
+    pub(crate) options: AppOptions,
     pub(crate) store: Arc<dyn GraphStore>,
     pub(crate) schemas: Arc<dyn SchemaStore>,
     pub(crate) health: HealthCache,
-    /// The load of data at the start.
-    pub loading: Arc<LoadProgress>,
-    pub(crate) started: Instant,
-    pub(crate) resources: Resources,
     pub(crate) provider: Option<Arc<Provider>>,
     /// Where data and schemas are in a folder, the backups of it.
     pub(crate) backups: Option<Arc<Backups>>,
@@ -44,13 +90,10 @@ pub struct App {
     pub(crate) dumps: Arc<Semaphore>,
     /// Held while it is found out whether there is room for changes.
     pub(crate) room_checks: Arc<Semaphore>,
-    /// Where requests need a token, what verifies it.
-    pub(crate) verifier: Option<Arc<Verifier>>,
     bound: ArcSwapOption<Bound>,
     /// Held while a schema is stored, replaced, removed or bound, so that what is bound is always
     /// what is stored. Requests never wait for it.
     changes: Mutex<()>,
-    draining: AtomicBool,
 }
 
 /// A schema that is being served.
@@ -120,61 +163,27 @@ pub enum SchemaChangeError {
     Store(#[from] SchemaStoreError),
 }
 
-/// Returns what verifies the tokens that the settings ask for.
-fn verifier(settings: &Settings) -> Option<Arc<Verifier>> {
-    let security = &settings.security;
-    let verifier = security.is_on().then(|| {
-        let options = security.verifier_options();
-        Verifier::of(&options).unwrap_or_else(|error| {
-            let cause = std::error::Error::source(&error).map(ToString::to_string);
-            tracing::error!(%error, cause, "no token is accepted");
-            Verifier::without_keys(&options)
-        })
-    });
-    verifier.map(Arc::new)
-}
-
-/// Returns what the sender of a request may manage where requests need a token.
-pub(crate) async fn manager(
-    schemas: &dyn SchemaStore,
-    admin: &str,
-    caller: Option<&Caller>,
-) -> Result<Manager, SchemaStoreError> {
-    let rights = schemas.rights().await?.and_then(|stored| {
-        // It was read before it was stored.
-        SchemaRights::read(&stored.text).ok().map(Arc::new)
-    });
-    Ok(Manager::new(caller, admin, rights))
-}
-
 impl App {
     /// Creates a service without any schema.
-    ///
-    /// Where the settings ask for tokens, they are verified by the keys of the settings. Keys that
-    /// cannot be used are an error in the log, and no token is accepted; [`Verifier::of`] says so
-    /// before.
     #[must_use]
     pub fn new(
-        settings: Settings,
+        host: HostState,
+        options: AppOptions,
         store: Arc<dyn GraphStore>,
         schemas: Arc<dyn SchemaStore>,
     ) -> Self {
         App {
-            health: HealthCache::new(settings.health_cache),
-            resources: Resources::of(&settings),
-            verifier: verifier(&settings),
-            settings,
+            health: HealthCache::new(host.options.health_cache),
+            host,
+            options,
             store,
             schemas,
-            loading: Arc::default(),
-            started: Instant::now(),
             provider: None,
             backups: None,
             dumps: Arc::new(Semaphore::new(MAX_DUMPS)),
             room_checks: Arc::new(Semaphore::new(1)),
             bound: ArcSwapOption::empty(),
             changes: Mutex::default(),
-            draining: AtomicBool::new(false),
         }
     }
 
@@ -188,7 +197,7 @@ impl App {
     /// Makes every request need a token that `verifier` accepts.
     #[must_use]
     pub fn with_verifier(mut self, verifier: Verifier) -> Self {
-        self.verifier = Some(Arc::new(verifier));
+        self.host.verifier = Some(Arc::new(verifier));
         self
     }
 
@@ -202,7 +211,7 @@ impl App {
     /// Tells whether requests need a token.
     #[must_use]
     pub fn requires_tokens(&self) -> bool {
-        self.verifier.is_some()
+        self.host.verifier.is_some()
     }
 
     /// Checks and stores a new document; returns it with its diagnostics.
@@ -276,10 +285,7 @@ impl App {
         let (count, sum) = others.fold((0_usize, 0_usize), |(count, sum), entry| {
             (count + 1, sum.saturating_add(entry.bytes))
         });
-        let (schemas, total) = (
-            self.settings.max_stored_schemas,
-            self.settings.max_stored_bytes,
-        );
+        let (schemas, total) = (self.options.max_schemas, self.options.max_schema_bytes);
         let bound = if count >= schemas {
             format!("there can be {schemas} stored schemas (`soml.storage.maxSchemas`)")
         } else if sum.saturating_add(bytes) > total {
@@ -296,11 +302,7 @@ impl App {
     ///
     /// Fails when the schema store does.
     pub async fn manager(&self, caller: Option<&Caller>) -> Result<Manager, SchemaStoreError> {
-        if !self.requires_tokens() {
-            return Ok(Manager::of_everything());
-        }
-        let admin = &self.settings.security.schema_admin_role;
-        manager(self.schemas.as_ref(), admin, caller).await
+        self.host.manager(self.schemas.as_ref(), caller).await
     }
 
     /// Replaces a stored document; if it is bound, the new version is bound.
@@ -430,7 +432,7 @@ impl App {
     /// Tells whether mutations are served, where the schema allows it.
     #[must_use]
     pub fn writes(&self) -> bool {
-        self.settings.writes_to(self.store.as_ref())
+        self.options.mutations.are_served(self.store.as_ref())
     }
 
     /// Tells whether what is written survives the end of the process.
@@ -452,19 +454,21 @@ impl App {
         self.bound().is_some()
     }
 
+    /// Returns the load of data at the start.
+    #[must_use]
+    pub fn loading(&self) -> &Arc<LoadProgress> {
+        &self.host.loading
+    }
+
     /// Ends the load of data, so that requests are answered from now on.
     pub fn loaded(&self) {
-        self.loading.end();
+        self.host.loading.end();
         self.health.forget();
     }
 
     /// Makes the readiness probe fail from now on.
     pub fn drain(&self) {
-        self.draining.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn is_draining(&self) -> bool {
-        self.draining.load(Ordering::Relaxed)
+        self.host.drain();
     }
 
     pub(crate) fn bound(&self) -> Option<Arc<Bound>> {
@@ -490,7 +494,7 @@ impl App {
             }
             (service, examples)
         };
-        let (service, examples) = self.in_slot(make).await?;
+        let (service, examples) = self.host.in_slot(make).await?;
         Ok(Bound {
             id: id.to_owned(),
             label: usable.soml.metadata.label.clone(),
@@ -498,18 +502,6 @@ impl App {
             service: Arc::new(service),
             sdl: SdlCell::default(),
         })
-    }
-
-    /// Does work with a schema, which may take seconds, once there is a slot for it.
-    async fn in_slot<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, SlotError> {
-        let deadline = Instant::now() + self.settings.request_timeout;
-        let slots = &self.resources.slots;
-        slots
-            .run(Weight::Background, Some(deadline), move |_| work())
-            .await
     }
 
     async fn stored(
@@ -526,10 +518,12 @@ impl App {
     /// Returns the options of the object service. It enforces the roles of callers where requests need a
     /// token.
     fn service_options(&self) -> ServiceOptions {
-        let options = self.settings.service_options(self.store.as_ref());
+        let options = self.options.service.clone();
+        let api = options.api.clone().with_mutations(self.writes());
         options
-            .with_slots(Arc::clone(&self.resources.slots))
-            .with_roles_enforced(self.verifier.is_some())
+            .with_slots(Arc::clone(&self.host.resources.slots))
+            .with_roles_enforced(self.requires_tokens())
+            .with_api(api)
     }
 
     /// Checks a document for the API that this service serves, and makes something of the result
@@ -540,8 +534,8 @@ impl App {
         then: impl FnOnce(Checked) -> T + Send + 'static,
     ) -> Result<T, SlotError> {
         let (text, options) = (Arc::clone(text), self.api_options());
-        self.in_slot(move || then(check_with(&text, &options)))
-            .await
+        let check = move || then(check_with(&text, &options));
+        self.host.in_slot(check).await
     }
 
     async fn usable(&self, text: &Arc<str>) -> Result<(UsableSchema, Checked), SchemaChangeError> {

@@ -1,9 +1,10 @@
 //! Sample queries for a schema, shown in GraphiQL.
 
 use graphql_gen::typesystem::{Api, Field, RootKind, TypeRef, Verb};
-use serde::Serialize;
 use soml_core::datatype::Scalar;
 use soml_core::schema::{ObjectId, ObjectKind, Property, Range};
+
+use crate::host::Example;
 
 /// Values that a query shows of each object.
 const FIELDS: usize = 4;
@@ -11,15 +12,6 @@ const FIELDS: usize = 4;
 const OBJECTS: usize = 10;
 /// Objects that a query asks for below each of those.
 const LINKED: usize = 3;
-
-/// A sample query.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Example {
-    /// What it shows, in a few words.
-    pub title: &'static str,
-    /// The GraphQL document.
-    pub query: String,
-}
 
 /// Returns sample queries for the features that the API of a schema has; there is at least one.
 ///

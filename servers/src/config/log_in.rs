@@ -2,7 +2,7 @@
 
 use service_auth::idp::IdpOptions;
 
-use crate::config::IdpSettings;
+use super::gateway::IdpSettings;
 
 /// Properties are missing that a log-in needs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -13,7 +13,10 @@ use crate::config::IdpSettings;
 pub struct IdpIncomplete(Vec<&'static str>);
 
 /// Returns how to log in.
-pub(super) fn options(settings: &IdpSettings) -> Result<IdpOptions, IdpIncomplete> {
+///
+/// # Errors
+/// When something is missing.
+pub(crate) fn log_in_options(settings: &IdpSettings) -> Result<IdpOptions, IdpIncomplete> {
     let present = [
         (settings.application_id.is_some(), "IDP_APPLICATION_ID"),
         (settings.protocol.is_some(), "IDP_PROTOCOL"),
@@ -44,8 +47,8 @@ pub(super) fn options(settings: &IdpSettings) -> Result<IdpOptions, IdpIncomplet
 
 #[cfg(test)]
 mod tests {
+    use super::super::gateway::{HostName, Protocol};
     use super::*;
-    use crate::config::{HostName, Protocol};
 
     #[test]
     fn what_is_missing_is_named() {
@@ -53,7 +56,7 @@ mod tests {
             host: Some(HostName("idp".to_owned())),
             ..IdpSettings::default()
         };
-        let missing = options(&settings).unwrap_err().to_string();
+        let missing = log_in_options(&settings).unwrap_err().to_string();
         for name in [
             "IDP_APPLICATION_ID",
             "IDP_PROTOCOL",
@@ -76,7 +79,7 @@ mod tests {
             password: Some(outbound::Secret::new("x")),
             ..IdpSettings::default()
         };
-        let options = options(&settings).unwrap();
+        let options = log_in_options(&settings).unwrap();
         assert_eq!(options.address, "https://idp:9011");
         assert_eq!(
             (options.retries, options.retry_delay.as_millis()),

@@ -11,8 +11,6 @@ use oxsdatatypes::DateTime;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 
-use crate::config::Settings;
-
 /// Records of a page where the reader does not say.
 pub(crate) const DEFAULT_LIMIT: usize = 100;
 /// Records of a page at most.
@@ -211,13 +209,10 @@ impl Records {
         done.await?
     }
 
-    /// Removes records that are older than the settings say, now and from time to time, for as long as
+    /// Removes records that are older than `retention`, now and from time to time, for as long as
     /// the store can be written to. `is_ready` says whether the store may be used.
-    pub(crate) async fn keep_recent(self, settings: Settings, is_ready: impl Fn() -> bool) {
-        let Some(retention) = settings.mutation.retention else {
-            return;
-        };
-        if !settings.writes_to(self.store.as_ref()) || self.store.writer().is_none() {
+    pub(crate) async fn keep_recent(self, retention: Duration, is_ready: impl Fn() -> bool) {
+        if self.store.writer().is_none() {
             return;
         }
         let mut has_failed = false;

@@ -5,8 +5,7 @@ use std::sync::{Arc, LazyLock};
 use graphql_service::{MemoryBudget, Slots};
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use crate::config::Settings;
-use crate::memory;
+use super::memory;
 
 /// The part of the memory budget that request bodies may hold together.
 const BODIES: usize = 4;
@@ -34,6 +33,27 @@ pub struct Resources {
     pub slots: Arc<Slots>,
 }
 
+/// How much requests may share.
+#[derive(Clone, Debug)]
+pub struct ResourceOptions {
+    /// Memory that all requests together may hold, in bytes; `None` for a quarter of what the process has.
+    pub memory: Option<u64>,
+    /// Number of requests that are executed at once off the async workers; `None` for the number of cores.
+    pub slots: Option<u64>,
+    /// Maximum number of requests that wait for a slot.
+    pub queue: usize,
+}
+
+impl Default for ResourceOptions {
+    fn default() -> Self {
+        ResourceOptions {
+            memory: None,
+            slots: None,
+            queue: 1_000,
+        }
+    }
+}
+
 impl Resources {
     /// Creates resources of `memory` bytes.
     #[must_use]
@@ -46,17 +66,14 @@ impl Resources {
         }
     }
 
-    /// Creates the resources that the settings say.
+    /// Creates resources as options say.
     #[must_use]
-    pub fn of(settings: &Settings) -> Self {
+    pub fn of(options: &ResourceOptions) -> Self {
         let quarter = || memory::available() / 4;
-        let budget = settings.memory_budget.0.unwrap_or_else(quarter);
+        let budget = options.memory.unwrap_or_else(quarter);
         let budget = usize::try_from(budget).unwrap_or(usize::MAX);
-        let cores = settings
-            .slots
-            .0
-            .and_then(|slots| usize::try_from(slots).ok());
-        Resources::new(budget, of_low_priority(Slots::new(cores, settings.queue)))
+        let cores = options.slots.and_then(|slots| usize::try_from(slots).ok());
+        Resources::new(budget, of_low_priority(Slots::new(cores, options.queue)))
     }
 }
 

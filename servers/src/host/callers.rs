@@ -1,8 +1,8 @@
-//! Who may call: names of hosts and origins of web pages, as properties list them.
+//! Who may call: names of hosts and origins of web pages, as lists of them are written.
 
+use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
-
-use super::settings::Setting;
+use std::str::FromStr;
 
 /// Host names and IP addresses, without ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,10 +47,11 @@ impl Origins {
     }
 }
 
-impl Setting for HostNames {
-    const TYPE: &'static str = "host names or `none`";
+impl FromStr for HostNames {
+    /// What is expected instead.
+    type Err = &'static str;
 
-    fn parse(text: &str) -> Result<Self, &'static str> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let names = items(text).map(|name| {
             let name = plain(
                 name.strip_prefix('[')
@@ -66,16 +67,19 @@ impl Setting for HostNames {
         });
         names.collect::<Result<_, _>>().map(HostNames)
     }
+}
 
-    fn show(&self) -> String {
-        joined(&self.0)
+impl fmt::Display for HostNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&joined(&self.0))
     }
 }
 
-impl Setting for Origins {
-    const TYPE: &'static str = "origins, `*` or `none`";
+impl FromStr for Origins {
+    /// What is expected instead.
+    type Err = &'static str;
 
-    fn parse(text: &str) -> Result<Self, &'static str> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text == "*" {
             return Ok(Origins::Any);
         }
@@ -89,12 +93,14 @@ impl Setting for Origins {
             false => Origins::Listed(origins),
         })
     }
+}
 
-    fn show(&self) -> String {
+impl fmt::Display for Origins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Origins::None => "none".to_owned(),
-            Origins::Any => "*".to_owned(),
-            Origins::Listed(origins) => joined(origins),
+            Origins::None => f.write_str("none"),
+            Origins::Any => f.write_str("*"),
+            Origins::Listed(origins) => f.write_str(&joined(origins)),
         }
     }
 }
@@ -155,8 +161,8 @@ mod tests {
 
     #[test]
     fn hosts_compare_without_case_root_and_notation() {
-        let hosts = HostNames::parse("Data.example.org, [::1]; 10.0.0.1").unwrap();
-        assert_eq!(hosts.show(), "data.example.org, ::1, 10.0.0.1");
+        let hosts = HostNames::from_str("Data.example.org, [::1]; 10.0.0.1").unwrap();
+        assert_eq!(hosts.to_string(), "data.example.org, ::1, 10.0.0.1");
         for host in [
             "data.EXAMPLE.org",
             "data.example.org.",
@@ -167,15 +173,16 @@ mod tests {
         }
         assert!(!hosts.contains("example.org") && !hosts.contains("a.data.example.org"));
         for text in ["a.example:80", "http://a.example", "a/b", "*", "[::1]:80"] {
-            assert!(HostNames::parse(text).is_err(), "{text}");
+            assert!(HostNames::from_str(text).is_err(), "{text}");
         }
     }
 
     #[test]
     fn origins_compare_as_browsers_send_them() {
-        let origins = Origins::parse("https://App.example.org:443, http://localhost:3000").unwrap();
+        let origins =
+            Origins::from_str("https://App.example.org:443, http://localhost:3000").unwrap();
         assert_eq!(
-            origins.show(),
+            origins.to_string(),
             "https://app.example.org, http://localhost:3000"
         );
         assert!(origins.contains("https://app.example.org"));
@@ -189,9 +196,9 @@ mod tests {
             "https://",
             "*, http://a",
         ] {
-            assert!(Origins::parse(text).is_err(), "{text}");
+            assert!(Origins::from_str(text).is_err(), "{text}");
         }
-        assert!(Origins::parse("*").unwrap().contains("null"));
-        assert_eq!(Origins::parse("none").unwrap(), Origins::None);
+        assert!(Origins::from_str("*").unwrap().contains("null"));
+        assert_eq!(Origins::from_str("none").unwrap(), Origins::None);
     }
 }

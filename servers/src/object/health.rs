@@ -6,9 +6,8 @@ use std::time::Duration;
 use graph_store::{CallContext, StoreError, WriteStore};
 use graphql_service::{Request, RequestContext};
 
-use crate::app::App;
-pub use crate::health_record::{HealthRecord, Status};
-use crate::health_record::{MUTATION, QUERY, SCHEMA, SCHEMA_RIGHTS, STORE};
+use super::app::{App, Mutations};
+use crate::host::{HealthRecord, MUTATION, QUERY, SCHEMA, SCHEMA_RIGHTS, STORE, Status};
 
 /// Time for a check; a store that is slower than this is not fit to serve.
 const CHECK_TIME: Duration = Duration::from_secs(5);
@@ -20,7 +19,7 @@ pub(crate) async fn health(app: &App, cached: bool) -> HealthRecord {
     }
     let generation = app.health.generation();
     // It is soon another one.
-    let is_lasting = app.loading.state().is_none();
+    let is_lasting = app.host.load_state().is_none();
     let record = fresh(app).await;
     if is_lasting {
         app.health.keep(generation, record.clone());
@@ -35,14 +34,14 @@ async fn fresh(app: &App) -> HealthRecord {
     let query = check_query(app).await;
     let checks = vec![store, schema, rights, query, check_mutation(app).await];
     let description = "The object service answers GraphQL requests.";
-    HealthRecord::of_service(&app.settings.name, "graphql", description, checks)
+    HealthRecord::of_service(&app.host.options.name, "graphql", description, checks)
 }
 
 async fn check_store(app: &App) -> HealthRecord {
-    if let Some(state) = app.loading.state() {
+    if let Some(state) = app.host.load_state() {
         return STORE.record(Status::Error, state.to_string());
     }
-    let time = CHECK_TIME.max(app.settings.sparql.health_check_timeout);
+    let time = CHECK_TIME.max(app.options.store_check_time);
     let context = CallContext::new().with_timeout(time);
     let (status, message) = match tokio::time::timeout(time, app.store.probe(&context)).await {
         Ok(Ok(info)) if info.statements == Some(0) => (
@@ -115,10 +114,10 @@ async fn check_schema_rights(app: &App) -> HealthRecord {
 
 async fn check_query(app: &App) -> HealthRecord {
     let failed = |message: &str| QUERY.record(Status::Error, message.to_owned());
-    if app.is_draining() {
+    if app.host.is_draining() {
         return failed("the service is shutting down");
     }
-    if let Some(state) = app.loading.state() {
+    if let Some(state) = app.host.load_state() {
         return failed(&state.to_string());
     }
     let Some(bound) = app.bound() else {
@@ -179,11 +178,11 @@ async fn lacks_room(app: &App) -> Option<&'static str> {
 /// Starts a transaction and ends it, where mutations are served.
 async fn check_mutation(app: &App) -> HealthRecord {
     let record = |status, message: &str| MUTATION.record(status, message.to_owned());
-    if !app.settings.mutation.enabled {
+    if app.options.mutations == Mutations::Never {
         let message = "mutations are switched off by `graphql.mutation.enabled`";
         return record(Status::Ok, message);
     }
-    if let Some(state) = app.loading.state() {
+    if let Some(state) = app.host.load_state() {
         return MUTATION.record(Status::Error, state.to_string());
     }
     let Some(bound) = app.bound() else {

@@ -1,0 +1,85 @@
+//! The gateway as what pages and probes are about.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use graphql_service::{Caller, ErrorCode, Service, SlotError, Slots};
+use schema_registry::SchemaStoreError;
+use service_auth::rights::Manager;
+
+use super::app::GatewayApp;
+use super::code;
+use super::composite::Composite;
+use super::explain::Explaining;
+use super::health::{health, obstacle};
+use super::trouble::all_advice;
+use crate::host::{Advice, Example, HealthRecord, Host, HostState, PrintedSdl, Shown};
+
+#[async_trait]
+impl Host for GatewayApp {
+    fn state(&self) -> &HostState {
+        &self.host
+    }
+
+    fn needs_tokens(&self) -> bool {
+        self.requires_tokens || self.options.expects_tokens
+    }
+
+    fn shown(&self) -> Option<Arc<dyn Shown>> {
+        self.composite()
+            .map(|composite| composite as Arc<dyn Shown>)
+    }
+
+    fn service(&self) -> Option<Arc<dyn Service>> {
+        let gateway = Arc::clone(&self.composite()?.gateway);
+        Some(match self.host.options.explain {
+            true => Arc::new(Explaining(gateway)),
+            false => gateway,
+        })
+    }
+
+    async fn advice(&self) -> Vec<Advice> {
+        all_advice(self).await
+    }
+
+    async fn health(&self, cached: bool) -> HealthRecord {
+        health(self, cached).await
+    }
+
+    async fn obstacle(&self) -> Option<(ErrorCode, String)> {
+        let message = obstacle(self).await?;
+        let code = match self.is_composed() {
+            true => federation::code::DOWNSTREAM_SERVICE_ERROR,
+            false => code::GATEWAY_STARTING,
+        };
+        Some((code, message))
+    }
+
+    async fn manager(&self, _caller: Option<&Caller>) -> Result<Manager, SchemaStoreError> {
+        // There is nothing to manage, and no path that asks.
+        Ok(Manager::of_everything())
+    }
+}
+
+#[async_trait]
+impl Shown for Composite {
+    fn id(&self) -> &str {
+        "composite"
+    }
+
+    fn label(&self) -> Option<&str> {
+        Some(&self.label)
+    }
+
+    fn examples(&self) -> &[Example] {
+        &self.examples
+    }
+
+    fn may_explain(&self) -> bool {
+        true
+    }
+
+    async fn sdl(&self, slots: &Arc<Slots>) -> Result<PrintedSdl, SlotError> {
+        Composite::sdl(self, slots).await
+    }
+}

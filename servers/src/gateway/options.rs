@@ -1,0 +1,201 @@
+//! The options of a gateway.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use federation::GatewayLimits;
+use federation::transport::http::{HttpOptions, SubscriptionSource};
+use reqwest::Url;
+use reqwest::header::{AUTHORIZATION, HeaderName};
+
+use super::traces::TracesOptions;
+
+/// The options of a gateway.
+#[derive(Clone, Debug)]
+pub struct GatewayAppOptions {
+    /// The subgraphs by their numbers.
+    pub subgraphs: BTreeMap<u32, SubgraphOptions>,
+    /// The file of a composed supergraph, in place of schemas of subgraphs.
+    pub supergraph_file: Option<PathBuf>,
+    /// Headers of clients that subgraphs are sent.
+    pub forward_headers: Vec<HeaderName>,
+    /// How long answers may be kept that say nothing of it.
+    pub cache_max_age: Duration,
+    /// Pause between checks of the subgraphs.
+    pub dwell: Duration,
+    /// Pause between looks for other schemas of the subgraphs; nobody looks where it is zero.
+    pub poll_interval: Duration,
+    /// Whether mutations of the subgraphs are served.
+    pub mutations: bool,
+    /// Whether types that no operation can reach are left out of the schema.
+    pub prune: bool,
+    /// Limits on plans and subgraphs.
+    pub limits: GatewayLimits,
+    /// Time-outs and bounds of requests to subgraphs.
+    pub exchange: ExchangeOptions,
+    /// Queries that clients bring and name.
+    pub persisted: PersistedOptions,
+    /// Operations that a file lists.
+    pub trusted: TrustedOptions,
+    /// Maximum number of requests in one body; batches are refused where it is zero.
+    pub batch: usize,
+    /// Whether `/metrics` says what subgraphs cost.
+    pub metrics: bool,
+    /// Whether and where to traces are sent.
+    pub traces: TracesOptions,
+    /// Subscriptions of clients.
+    pub subscriptions: SubscriptionOptions,
+    /// How far clocks may differ where a token ends a stream.
+    pub leeway: Duration,
+    /// Whether pages ask for a token, though the gateway itself demands none.
+    pub expects_tokens: bool,
+}
+
+/// How clients subscribe, over WebSockets and by server-sent events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubscriptionOptions {
+    /// How often clients are sent a sign of life.
+    pub keep_alive: Duration,
+    /// Time for a WebSocket to be initialized.
+    pub init_timeout: Duration,
+    /// Maximum number of connections that are WebSockets or streams of events; `None` for three quarters of all.
+    pub max_connections: Option<usize>,
+    /// Maximum number of operations on one WebSocket at a time.
+    pub max_operations: usize,
+    /// Maximum size of a message of a client.
+    pub max_message_bytes: usize,
+}
+
+impl Default for GatewayAppOptions {
+    fn default() -> Self {
+        GatewayAppOptions {
+            subgraphs: BTreeMap::new(),
+            supergraph_file: None,
+            forward_headers: vec![HeaderName::from_static("x-request-id"), AUTHORIZATION],
+            cache_max_age: Duration::ZERO,
+            dwell: Duration::from_secs(10),
+            poll_interval: Duration::ZERO,
+            mutations: true,
+            prune: false,
+            limits: GatewayLimits::default(),
+            exchange: ExchangeOptions::default(),
+            persisted: PersistedOptions::default(),
+            trusted: TrustedOptions::default(),
+            batch: 0,
+            metrics: false,
+            traces: TracesOptions::default(),
+            subscriptions: SubscriptionOptions::default(),
+            leeway: Duration::from_secs(60),
+            expects_tokens: false,
+        }
+    }
+}
+
+impl Default for SubscriptionOptions {
+    fn default() -> Self {
+        SubscriptionOptions {
+            keep_alive: Duration::from_secs(15),
+            init_timeout: Duration::from_secs(10),
+            max_connections: None,
+            max_operations: 100,
+            max_message_bytes: 64 << 10,
+        }
+    }
+}
+
+impl GatewayAppOptions {
+    /// Returns what is said of subgraphs, by their numbers. Of some nothing may be left.
+    pub(super) fn given(&self) -> impl Iterator<Item = (u32, &SubgraphOptions)> + Clone {
+        let all = self.subgraphs.iter().map(|(number, it)| (*number, it));
+        all.filter(|(_, it)| **it != SubgraphOptions::default())
+    }
+}
+
+/// What is said of a subgraph.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SubgraphOptions {
+    /// Its GraphQL endpoint.
+    pub address: Option<Url>,
+    /// Its good-to-go check.
+    pub good_to_go: Option<Url>,
+    /// Its health record.
+    pub health: Option<Url>,
+    /// Its name.
+    pub name: Option<String>,
+    /// How its subscriptions are reached.
+    pub subscriptions: SubscriptionSource,
+}
+
+/// Time-outs and bounds of requests to subgraphs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExchangeOptions {
+    /// Maximum time to connect.
+    pub connect_timeout: Duration,
+    /// Maximum time without a byte, until the head of an answer too.
+    pub idle_timeout: Duration,
+    /// Maximum time of one exchange.
+    pub request_timeout: Duration,
+    /// Maximum number of exchanges with one subgraph at a time.
+    pub max_concurrent_requests: usize,
+    /// How often a subgraph with open subscriptions is asked for a sign of life
+    ///.
+    pub ping_interval: Duration,
+    /// Whether clients see traces of the stack in errors of subgraphs.
+    pub stacktraces: bool,
+}
+
+/// Queries that clients bring once and name later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PersistedOptions {
+    /// Whether clients may do so.
+    pub enabled: bool,
+    /// Bytes of queries that are kept.
+    pub cache_bytes: usize,
+}
+
+/// Operations that a file lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrustedOptions {
+    /// The file.
+    pub file: Option<String>,
+    /// Whether nothing else is answered.
+    pub required: bool,
+}
+
+impl Default for PersistedOptions {
+    fn default() -> Self {
+        PersistedOptions {
+            enabled: true,
+            cache_bytes: 8 << 20,
+        }
+    }
+}
+
+impl Default for ExchangeOptions {
+    fn default() -> Self {
+        let options = HttpOptions::default();
+        ExchangeOptions {
+            connect_timeout: options.connect_timeout,
+            idle_timeout: options.idle_timeout,
+            request_timeout: options.request_timeout,
+            max_concurrent_requests: options.max_concurrent_requests,
+            ping_interval: options.ping_interval,
+            stacktraces: false,
+        }
+    }
+}
+
+impl ExchangeOptions {
+    /// Returns the options of the HTTP transport.
+    #[must_use]
+    pub fn http_options(&self) -> HttpOptions {
+        let mut options = HttpOptions::default();
+        options.connect_timeout = self.connect_timeout;
+        options.idle_timeout = self.idle_timeout;
+        options.request_timeout = self.request_timeout;
+        options.max_concurrent_requests = self.max_concurrent_requests;
+        options.ping_interval = self.ping_interval;
+        options
+    }
+}

@@ -1,0 +1,236 @@
+//! What the properties say to the libraries: options of each, from the settings.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use graph_store::GraphStore;
+use graphql_gen::typesystem::{ApiOptions, FederationMode};
+use object_engine::ServiceOptions;
+use schema_registry::SchemaStore;
+use service_auth::Verifier;
+
+use crate::config::{Graph, Settings, Switch};
+use crate::gateway::{GatewayAppOptions, SubscriptionOptions, TracesOptions};
+use crate::host::{
+    CallerOptions, HostOptions, HostState, ListenerOptions, ResourceOptions, Resources,
+};
+use crate::object::{App, AppOptions, Mutations};
+use crate::search::{EngineOptions, RetryOptions, SearchOptions, Storage};
+
+/// Creates an object service without any schema.
+///
+/// Where the settings ask for tokens, they are verified by the keys of the settings. Keys that
+/// cannot be used are an error in the log, and no token is accepted; [`Verifier::of`] says so
+/// before.
+#[must_use]
+pub fn object_service(
+    settings: &Settings,
+    store: Arc<dyn GraphStore>,
+    schemas: Arc<dyn SchemaStore>,
+) -> App {
+    let host = HostState::new(settings.host_options(), settings.resources());
+    let host = host.with_verifier(verifier(settings).map(Arc::new));
+    App::new(host, settings.object_options(), store, schemas)
+}
+
+/// Returns what verifies the tokens that the settings ask for.
+fn verifier(settings: &Settings) -> Option<Verifier> {
+    let security = &settings.security;
+    security.is_on().then(|| {
+        let options = security.verifier_options();
+        Verifier::of(&options).unwrap_or_else(|error| {
+            let cause = std::error::Error::source(&error).map(ToString::to_string);
+            tracing::error!(%error, cause, "no token is accepted");
+            Verifier::without_keys(&options)
+        })
+    })
+}
+
+impl Settings {
+    /// Returns what every service is told.
+    #[must_use]
+    pub fn host_options(&self) -> HostOptions {
+        HostOptions {
+            name: self.name.clone(),
+            address: SocketAddr::new(self.host, self.port),
+            limits: self.limits.clone(),
+            request_timeout: self.request_timeout,
+            max_body_bytes: self.max_body_bytes,
+            max_schema_bytes: self.max_schema_bytes,
+            graphiql: self.graphiql,
+            explain: self.explain,
+            admin_role: self.security.schema_admin_role.clone(),
+            health_cache: self.health_cache,
+            listener: ListenerOptions {
+                max_connections: self.max_connections,
+                header_timeout: self.header_timeout,
+                send_timeout: self.send_timeout,
+                shutdown_timeout: self.shutdown_timeout,
+            },
+            callers: CallerOptions {
+                hosts: self.allowed_hosts.clone(),
+                origins: self.cors_origins.clone(),
+                preflight_age: self.cors_max_age,
+            },
+        }
+    }
+
+    /// Returns what all requests of a process share.
+    #[must_use]
+    pub fn resources(&self) -> Resources {
+        Resources::of(&ResourceOptions {
+            memory: self.memory_budget.0,
+            slots: self.slots.0,
+            queue: self.queue,
+        })
+    }
+
+    /// Returns the options of the object service.
+    #[must_use]
+    pub fn object_options(&self) -> AppOptions {
+        AppOptions {
+            service: self.served(),
+            mutations: self.mutations(),
+            retention: self.mutation.retention,
+            max_schemas: self.max_stored_schemas,
+            max_schema_bytes: self.max_stored_bytes,
+            store_check_time: self.sparql.health_check_timeout,
+        }
+    }
+
+    fn mutations(&self) -> Mutations {
+        match (self.mutation.enabled, &self.store.data_dir) {
+            (false, _) => Mutations::Never,
+            // A folder that cannot be written to now has the same API.
+            (true, Some(_)) => Mutations::Always,
+            (true, None) => Mutations::IfWritable,
+        }
+    }
+
+    /// Returns how a schema is served, but for mutations.
+    fn served(&self) -> ServiceOptions {
+        let federation = if self.federation == Switch::On {
+            FederationMode::V1
+        } else {
+            FederationMode::Off
+        };
+        let api = ApiOptions::default()
+            .with_federation(federation)
+            .with_prune(self.prune)
+            .with_argument_descriptions(self.describe_arguments)
+            .with_roles_exposed(self.security.expose_in_graphql);
+        let options = ServiceOptions::default()
+            .with_limits(self.limits.clone())
+            .with_engine_limits(self.engine_limits.clone())
+            .with_numbers(self.numbers)
+            .with_explain(self.explain)
+            .with_conflict_retries(self.mutation.conflict_retries)
+            .with_api(api);
+        match &self.mutation.graph {
+            Some(Graph(graph)) => options.with_mutation_graph(graph.clone()),
+            None => options,
+        }
+    }
+
+    /// Returns the options of the library for one request over a store.
+    pub(crate) fn service_options(&self, store: &dyn GraphStore) -> ServiceOptions {
+        let options = self.served();
+        let mutations = self.mutations().are_served(store);
+        let api = options.api.clone().with_mutations(mutations);
+        options.with_api(api)
+    }
+
+    /// Returns the options of the search service.
+    #[must_use]
+    pub fn search_options(&self) -> SearchOptions {
+        let search = &self.search;
+        SearchOptions {
+            limits: search.limits.clone(),
+            max_nesting_level: search.max_nesting_level.0,
+            index_settings: search.create_settings.settings(),
+            federation: search.federation,
+            severities: search.severities.clone(),
+            ignore_malformed: search.ignore_malformed,
+            remove_previous: search.remove_previous,
+            drop_delay: search.drop_delay,
+            retry: RetryOptions {
+                max_retries: search.retry.max_retries,
+                initial_delay: search.retry.initial_delay.0,
+                delay: search.retry.delay.0,
+            },
+            health_check_time: search.health_check_time(),
+            super_roles: self.security.super_roles.0.clone(),
+            allows_hidden: search.enabled == Switch::On,
+            knows_hidden: search.says_about_roles,
+            shares_indexes: !search.is_embedded(),
+            reads_schemas_elsewhere: search.object_service.is_some(),
+        }
+    }
+
+    /// Returns where the search engines are.
+    #[must_use]
+    pub fn engine_options(&self) -> EngineOptions {
+        let search = &self.search;
+        EngineOptions {
+            application: self.name.clone(),
+            searched: search.searched_nodes().clone(),
+            written: search.written_nodes().clone(),
+            username: search.username.clone(),
+            password: search.credentials.clone(),
+            authorities: search.authorities.as_ref().map(PathBuf::from),
+            access_timeout: search.access_timeout.0,
+            health_check_timeout: search.health_check_time(),
+        }
+    }
+
+    /// Returns the folder in which a search service keeps what it needs over a restart.
+    #[must_use]
+    pub fn search_storage(&self) -> Storage {
+        Storage::of(Path::new(&self.search.location), &self.name)
+    }
+
+    /// Returns the options of the gateway.
+    #[must_use]
+    pub fn gateway_options(&self) -> GatewayAppOptions {
+        let gateway = &self.gateway;
+        let subscriptions = &gateway.subscriptions;
+        GatewayAppOptions {
+            subgraphs: gateway.subgraphs.clone(),
+            supergraph_file: gateway.supergraph_file.as_ref().map(PathBuf::from),
+            forward_headers: gateway.forward_headers.0.clone(),
+            cache_max_age: gateway.cache_max_age.0,
+            dwell: gateway.dwell_time(),
+            poll_interval: gateway.poll_interval.0,
+            mutations: gateway.mutations,
+            prune: gateway.prune,
+            limits: gateway.limits.clone(),
+            exchange: gateway.exchange.clone(),
+            persisted: gateway.persisted.clone(),
+            trusted: gateway.trusted.clone(),
+            batch: gateway.batch,
+            metrics: gateway.metrics,
+            traces: TracesOptions {
+                enabled: match gateway.traces.enabled {
+                    Switch::On => Some(true),
+                    Switch::Off => Some(false),
+                    Switch::Automatic => None,
+                },
+                endpoint: gateway.traces.endpoint.clone(),
+                standard: gateway.traces.standard.clone(),
+            },
+            subscriptions: SubscriptionOptions {
+                keep_alive: subscriptions.keep_alive,
+                init_timeout: subscriptions.init_timeout,
+                max_connections: subscriptions
+                    .max_connections
+                    .0
+                    .and_then(|most| usize::try_from(most).ok()),
+                max_operations: subscriptions.max_operations,
+                max_message_bytes: subscriptions.max_message_bytes,
+            },
+            leeway: self.security.leeway,
+            expects_tokens: self.security.is_on(),
+        }
+    }
+}
