@@ -4,6 +4,7 @@
 use graphql_gen::diff::ChangeCode;
 use graphql_gen::typesystem::ProblemKind;
 use graphql_service::ErrorCode;
+use rdf_load::code as load;
 use search_index::mapping::FindingKind;
 use service_auth::code as auth;
 use soml_core::codes::{CODES, CodeInfo};
@@ -13,7 +14,6 @@ use crate::config::code as config;
 use crate::data_folder::code as data_folder;
 use crate::gateway::code as gateway;
 use crate::http::code as http;
-use crate::load::code as load;
 
 /// Edits that a mistyped code may be away from the one that is meant.
 const NEAR: usize = 4;

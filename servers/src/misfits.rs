@@ -3,10 +3,9 @@
 use std::fmt::Write as _;
 
 use graph_store::remote::IsolationReport;
+use rdf_load::thousands;
 use serde_json::{Value, json};
 use soml_data::check::{CheckCode, CheckFinding, CheckReport, CheckSeverity, Example};
-
-use crate::load::thousands;
 
 /// Maximum number of details that are shown for one kind of finding at one place.
 const MAX_DETAILS: usize = 8;

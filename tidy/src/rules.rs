@@ -25,7 +25,13 @@ pub const RULES: Rules = Rules {
     floors: &[
         &["tidy", "call-context", "outbound", "soml-core"],
         &["graphql-service", "graphql-gen", "graph-store"],
-        &["federation", "service-auth", "schema-registry", "soml-data"],
+        &[
+            "federation",
+            "service-auth",
+            "schema-registry",
+            "soml-data",
+            "rdf-load",
+        ],
         &["object-engine", "search-index"],
         &["example-extension", "build-script-example", "example-axum"],
         &["servers"],
@@ -56,6 +62,11 @@ pub const RULES: Rules = Rules {
             from: "federation",
             to: "graph-store",
             why: "a gateway serves subgraphs of anybody",
+        },
+        Forbidden {
+            from: "rdf-load",
+            to: "graphql-service",
+            why: "RDF is loaded without GraphQL",
         },
         Forbidden {
             from: "service-auth",

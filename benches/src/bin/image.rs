@@ -12,7 +12,7 @@ use clap::Parser;
 use graph_store::image::{Image, ImageBuilder};
 use oxigraph::store::Store;
 use oxrdfio::RdfFormat;
-use servers::load::{
+use rdf_load::{
     DataFormat, Finding, ImageSink, LoadError, LoadObserver, LoadOptions, LoadTarget, Sink,
     load_files,
 };

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use clap::Args;
 use graph_store::{CallContext, QuadSink};
 use oxrdf::Quad;
+use rdf_load::{DumpFormat, DumpWriter, Packed, thousands};
 
 use super::config_args::ConfigArgs;
 use super::input::{Reading, two_stores};
@@ -17,8 +18,6 @@ use super::remote::{RemoteService, TokenArgs};
 use super::store::{StoreArgs, runtime};
 use super::{CliError, Console, Exit};
 use crate::config::Settings;
-use crate::dump::{DumpFormat, DumpWriter, Packed};
-use crate::load::thousands;
 use crate::store::{self, DataStore, OpenError};
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 use clap::Args;
 use object_engine::ObjectService;
 use object_engine::explain::{Explained, Explanation};
+use rdf_load::thousands;
 use serde_json::{Value, json};
 
 use super::config_args::ConfigArgs;
@@ -12,7 +13,6 @@ use super::operation::Operation;
 use super::query::exit_of;
 use super::store::{Opened, StoreArgs, context, over_data, runtime};
 use super::{CliError, Console, Exit};
-use crate::load::thousands;
 
 #[derive(Debug, Args)]
 pub(super) struct ExplainQuery {

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use rdf_load::thousands;
 
 use super::CliError;
 use crate::config::Settings;
 use crate::data_folder::DataFolder;
-use crate::load::thousands;
 
 #[derive(Debug, Args)]
 pub(super) struct FolderArgs {

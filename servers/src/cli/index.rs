@@ -1,6 +1,7 @@
 //! `soml index`.
 
 use clap::Args;
+use rdf_load::thousands;
 use search_index::indexer::{Outcome, Report};
 
 use super::config_args::ConfigArgs;
@@ -9,7 +10,6 @@ use super::input::Input;
 use super::store::{Opened, StoreArgs, over_served, runtime};
 use super::{CliError, Console, Exit};
 use crate::config::Settings;
-use crate::load::thousands;
 use crate::search::Engines;
 
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use graph_store::{CallContext, GraphStore};
 use indicatif::{ProgressBar, ProgressStyle};
+use rdf_load::thousands;
 use search_index::engine::Engine;
 use search_index::indexer::{Indexer, IndexerOptions, Progress, Report, Stage};
 use search_index::mapping::Indexes;
@@ -14,7 +15,6 @@ use soml_core::schema::Schema;
 
 use super::{CliError, Console};
 use crate::config::Settings;
-use crate::load::thousands;
 
 /// How often the progress bar gets new numbers.
 const TICK: Duration = Duration::from_millis(200);

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use graph_store::CallContext;
 use graph_store::image::ImageStore;
+use rdf_load::thousands;
 use soml_data::infer::{InferOptions, Inferred, infer, infer_remote};
 
 use super::config_args::ConfigArgs;
@@ -14,7 +15,6 @@ use super::input::{Reading, two_stores};
 use super::store::{StoreArgs, runtime};
 use super::{CliError, Console, Exit};
 use crate::config::Settings;
-use crate::load::thousands;
 use crate::store::DataStore;
 
 #[derive(Debug, Args)]

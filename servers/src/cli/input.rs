@@ -7,15 +7,15 @@ use clap::Args;
 use graph_store::image::ImageStore;
 use graphql_gen::typesystem::ApiOptions;
 use indicatif::ProgressDrawTarget;
+use rdf_load::{
+    ContextFile, DataFiles, DataFormat, LoadError, LoadObserver, LoadOptions, LoadSummary,
+    LoadTarget, data_files, load_embedded, load_files, read_text,
+};
 
 use super::progress::Reporter;
 use super::{CliError, Console};
 use crate::config::Settings;
 use crate::demo::Demo;
-use crate::load::{
-    ContextFile, DataFiles, DataFormat, LoadError, LoadObserver, LoadOptions, LoadSummary,
-    LoadTarget, data_files, load_embedded, load_files, read_text,
-};
 use crate::render::{self, Style};
 use crate::schema::{UsableSchema, check_with, served_api};
 

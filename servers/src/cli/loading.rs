@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use graph_store::image::ImageStore;
 use indicatif::ProgressDrawTarget;
+use rdf_load::{Finding, LoadError, LoadObserver, LoadSummary};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::input::Data;
 use super::progress::Reporter;
 use super::{CliError, Console};
 use crate::host::LoadProgress;
-use crate::load::{Finding, LoadError, LoadObserver, LoadSummary};
 
 /// Findings that may wait to be shown.
 const FINDINGS: usize = 256;

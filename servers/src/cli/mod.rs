@@ -56,6 +56,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use graph_store::StoreError;
 use graphql_service::ErrorCode;
+use rdf_load::LoadError;
 use schema_registry::SchemaStoreError;
 use search_index::engine::EngineError;
 use search_index::indexer::IndexerError;
@@ -71,7 +72,6 @@ use crate::config::{ConfigError, IdpIncomplete, code};
 use crate::data_folder::{FolderError, image_code, schemas_code};
 use crate::gateway::{SetupError, StartError};
 use crate::http::ServeError;
-use crate::load::LoadError;
 use crate::search::EnginesError;
 use crate::store::OpenError;
 

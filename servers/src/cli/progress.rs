@@ -5,9 +5,9 @@ use std::time::Duration;
 use std::{fs, io};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rdf_load::{Finding, LoadObserver, thousands};
 
 use super::{CliError, Console};
-use crate::load::{Finding, LoadObserver, thousands};
 
 /// Findings beyond this number are only counted.
 const SHOWN: u64 = 100;

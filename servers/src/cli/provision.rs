@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use outbound::Secret;
+use rdf_load::read_text;
 use service_auth::identity::ProviderError;
 use service_auth::idp::{Administration, Administrator, IdpError, Step};
 use service_auth::provisioning::Provisioning;
 use uuid::Uuid;
 
 use super::{CliError, Console, Exit};
-use crate::load::read_text;
 
 /// The variable that holds the API key; with `_FILE` behind it, the name of a file that does.
 const API_KEY: &str = "IDP_API_KEY";

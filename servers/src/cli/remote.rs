@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use clap::Args;
 use outbound::{Body, BodyError, Secret, causes};
+use rdf_load::read_text;
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue,
 };
@@ -14,7 +15,6 @@ use serde_json::Value;
 
 use super::CliError;
 use crate::config::Settings;
-use crate::load::read_text;
 
 /// The variable that holds the token.
 const TOKEN: &str = "SOML_TOKEN";

@@ -36,12 +36,12 @@ pub use error::{FolderError, image_code, schemas_code};
 use graph_store::image::{
     FolderOptions, ImageBuilder, ImageStore, Sync, UnfinishedFolder, check_folder_name,
 };
+use rdf_load::{ImageSink, LoadError, LoadTarget, Sink};
 use restore::LEFT_ALONE;
 pub use restore::restore;
 use schema_registry::FolderSchemaStore;
 
 use crate::config::{StoreSettings, SyncWhen};
-use crate::load::{ImageSink, LoadError, LoadTarget, Sink};
 
 /// The folder of the schemas.
 const SCHEMAS: &str = "schemas";

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use crate::load::thousands;
+use rdf_load::thousands;
 
 /// The progress of a load, written by the load and read by requests.
 #[derive(Debug, Default)]

@@ -4,6 +4,7 @@
 //! answer: a client never takes a part for the whole.
 
 use call_context::CallError;
+use rdf_load::{DumpFormat, DumpWriter};
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -35,7 +36,6 @@ use super::managing::audit;
 use super::negotiate::weighted;
 use super::request_id::RequestId;
 use super::soml::store_error;
-use crate::dump::{DumpFormat, DumpWriter};
 use crate::object::App;
 
 /// Bytes that are collected before they are sent.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use graph_store::Statements;
 use graph_store::image::ImageStore;
 use oxrdf::{NamedNode, Term};
-use servers::load::{
+use rdf_load::{
     Finding, FindingKind, LoadError, LoadObserver, LoadOptions, LoadSummary, load_files,
 };
 use tempfile::TempDir;
@@ -313,7 +313,7 @@ fn the_multilingual_set_loads_with_one_warning_for_each_malformed_tag() {
         (38, 0)
     );
     // The line of each finding is the line that holds the tag.
-    let text = servers::load::read_text(&path).unwrap();
+    let text = rdf_load::read_text(&path).unwrap();
     let tagged: Vec<u64> = (1..)
         .zip(text.lines())
         .flat_map(|(number, line)| line.matches("@zh-classical").map(move |_| number))

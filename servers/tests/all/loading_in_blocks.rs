@@ -11,7 +11,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use graph_store::image::ImageStore;
 use oxrdf::NamedOrBlankNode;
-use servers::load::{Finding, LoadError, LoadObserver, LoadOptions, LoadSummary, load_embedded};
+use rdf_load::{Finding, LoadError, LoadObserver, LoadOptions, LoadSummary, load_embedded};
 use tempfile::TempDir;
 
 use crate::command_line::{code, err, soml};

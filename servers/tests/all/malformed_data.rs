@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use servers::load::{
+use rdf_load::{
     Finding, FindingKind, LoadError, LoadObserver, LoadOptions, LoadSummary, load_files,
 };
 use tempfile::TempDir;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use servers::load::{
+use rdf_load::{
     ContextFile, Finding, FindingKind, LoadError, LoadObserver, LoadOptions, load_files,
 };
 use tempfile::TempDir;

@@ -7,12 +7,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use graph_store::GraphStore;
+use rdf_load::{Finding, LoadObserver, LoadOptions, load_embedded};
 use schema_registry::{Expected, InMemorySchemaStore};
 use serde_json::Value;
 use servers::config::Settings;
 use servers::demo::STAR_WARS;
 use servers::http::{SearchServer, Server};
-use servers::load::{Finding, LoadObserver, LoadOptions, load_embedded};
 use servers::object::App;
 use servers::search::{SearchApp, SearchParts};
 use servers::store::in_memory;

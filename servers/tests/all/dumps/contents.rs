@@ -10,7 +10,7 @@ use graph_store::{CallContext, GraphStore};
 use oxigraph::store::Store;
 use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
 use oxrdfio::RdfFormat;
-use servers::dump::DumpFormat;
+use rdf_load::DumpFormat;
 use servers::store::DataStore;
 use tempfile::TempDir;
 

@@ -16,10 +16,10 @@ use graph_store::write::{ChangeKind, ChangeRecord, ChangedObjects, NewRecord, Re
 use graph_store::{CallContext, GraphStore};
 use oxrdf::NamedNode;
 use oxrdfio::RdfFormat;
+use rdf_load::DumpFormat;
 use schema_registry::SchemaStore;
 use servers::config::Settings;
 use servers::data_folder::DataFolder;
-use servers::dump::DumpFormat;
 use tempfile::TempDir;
 
 use super::{canonical, dump, parsed};

@@ -18,8 +18,7 @@ use graph_store::{CallContext, GraphStore, QuadSink};
 use oxrdf::dataset::CanonicalizationAlgorithm;
 use oxrdf::{Dataset, Quad};
 use oxrdfio::RdfFormat;
-use servers::dump::{DumpFormat, DumpWriter};
-use servers::load::{Finding, LoadObserver, LoadOptions, load_files};
+use rdf_load::{DumpFormat, DumpWriter, Finding, LoadObserver, LoadOptions, load_files};
 
 use crate::images;
 

@@ -1,0 +1,23 @@
+//! Texts that are refused, whatever their parsers would say.
+
+use std::io;
+
+/// Why a text is refused, in an error of its reader.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Refused(pub(crate) String);
+
+impl From<Refused> for io::Error {
+    fn from(refused: Refused) -> Self {
+        io::Error::new(io::ErrorKind::InvalidData, refused)
+    }
+}
+
+/// Says that a document is in another syntax than its name says.
+pub(crate) fn not_in_syntax(syntax: &str) -> io::Error {
+    let message = format!(
+        "the file is not {syntax}; --data-format names the syntax of files whose extension does not \
+         tell it"
+    );
+    Refused(message).into()
+}
