@@ -16,8 +16,9 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use schema_registry::{Expected, InMemorySchemaStore};
 use servers::config::Settings;
-use servers::http::{ServeError, Server};
+use servers::host::ServeError;
 use servers::object::SchemaChangeError;
+use servers::object::Server;
 use servers::wiring::object_service;
 use tokio::net::{TcpListener, TcpStream};
 

@@ -15,7 +15,7 @@ use oxrdfio::{RdfFormat, RdfParser};
 use schema_registry::{Expected, InMemorySchemaStore};
 use serde_json::Value;
 use servers::config::Settings;
-use servers::http::router;
+use servers::object::router;
 use servers::wiring::object_service;
 use tokio::runtime::{Builder, Runtime};
 

@@ -3,6 +3,7 @@
 
 use graphql_gen::diff::ChangeCode;
 use graphql_gen::typesystem::ProblemKind;
+use graphql_http::code as graphql;
 use graphql_service::ErrorCode;
 use rdf_load::code as load;
 use search_index::mapping::FindingKind;
@@ -13,7 +14,9 @@ use soml_data::check::CheckCode;
 use crate::config::code as config;
 use crate::data_folder::code as data_folder;
 use crate::gateway::code as gateway;
-use crate::http::code as http;
+use crate::host::code as host;
+use crate::object::code as object;
+use crate::search::code as search;
 
 /// Edits that a mistyped code may be away from the one that is meant.
 const NEAR: usize = 4;
@@ -158,7 +161,9 @@ fn answer_codes() -> impl Iterator<Item = &'static ErrorCode> {
 
 /// Returns the codes of errors outside of GraphQL.
 fn http_codes() -> impl Iterator<Item = &'static ErrorCode> {
-    http::ALL.iter().chain(auth::ALL).chain(gateway::ALL)
+    let services = object::ALL.iter().chain(search::ALL).chain(gateway::ALL);
+    let around = graphql::ALL.iter().chain(host::ALL).chain(auth::ALL);
+    around.chain(services)
 }
 
 fn error(name: &'static str, area: Area, meaning: &'static str) -> CodeEntry {

@@ -13,7 +13,6 @@ pub mod data_folder;
 pub mod demo;
 pub mod gateway;
 pub mod host;
-pub mod http;
 pub mod logging;
 pub mod misfits;
 pub mod object;

@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use graph_store::GraphStore;
 use graphql_gen::typesystem::{ApiOptions, FederationMode};
+use graphql_http::{Resources, SubscriptionOptions};
 use object_engine::ServiceOptions;
 use schema_registry::SchemaStore;
 use service_auth::Verifier;
 
 use crate::config::{Graph, Settings, Switch};
-use crate::gateway::{GatewayAppOptions, SubscriptionOptions, TracesOptions};
+use crate::gateway::{GatewayAppOptions, TracesOptions};
 use crate::host::{
-    CallerOptions, HostOptions, HostState, ListenerOptions, ResourceOptions, Resources,
+    CallerOptions, HostOptions, HostState, ListenerOptions, ResourceOptions, resources,
 };
 use crate::object::{App, AppOptions, Mutations};
 use crate::search::{EngineOptions, RetryOptions, SearchOptions, Storage};
@@ -79,7 +80,7 @@ impl Settings {
     /// Returns what all requests of a process share.
     #[must_use]
     pub fn resources(&self) -> Resources {
-        Resources::of(&ResourceOptions {
+        resources(&ResourceOptions {
             memory: self.memory_budget.0,
             slots: self.slots.0,
             queue: self.queue,

@@ -9,23 +9,32 @@ pub type Edges = BTreeMap<String, BTreeSet<String>>;
 /// at the end.
 #[must_use]
 pub fn rings(edges: &Edges) -> Vec<Vec<String>> {
+    let groups = groups(edges).into_iter();
+    let shortest = groups.filter_map(|group| {
+        let rings = group.iter().filter_map(|name| ring_through(edges, name));
+        rings.min_by_key(Vec::len)
+    });
+    shortest.collect()
+}
+
+/// Returns the groups of names that reach each other.
+#[must_use]
+pub fn groups(edges: &Edges) -> Vec<BTreeSet<String>> {
     let mut done = BTreeSet::new();
-    let mut rings = Vec::new();
+    let mut groups = Vec::new();
     for start in edges.keys() {
         if done.contains(start) {
             continue;
         }
-        let forth = reachable(edges, start);
-        let group: BTreeSet<&String> = forth
-            .iter()
-            .copied()
-            .filter(|name| reachable(edges, name).contains(start))
-            .collect();
-        done.extend(group.iter().copied().cloned());
-        let ring = group.iter().filter_map(|name| ring_through(edges, name));
-        rings.extend(ring.min_by_key(Vec::len));
+        let forth = reachable(edges, start).into_iter();
+        let group = forth.filter(|name| reachable(edges, name).contains(start));
+        let group: BTreeSet<String> = group.cloned().collect();
+        done.extend(group.iter().cloned());
+        if !group.is_empty() {
+            groups.push(group);
+        }
     }
-    rings
+    groups
 }
 
 /// Returns the names, each after all that it depends on; names of a ring one after the other.

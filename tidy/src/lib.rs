@@ -2,7 +2,8 @@
 //!
 //! Crates stand on floors: one depends on those of lower floors alone, and some must not lead to each
 //! other at all; see [`rules`]. The modules of a crate, which are those that `lib.rs` declares, import
-//! each other without a ring, and from where an item is defined. `ARCHITECTURE.md` describes every
+//! each other without a ring, and from where an item is defined. In the upper crates, few files may import
+//! each other either. `ARCHITECTURE.md` describes every
 //! crate; what depends on what is not written there, but printed on demand:
 //! `cargo run -p tidy -- crates`, or `-- modules soml-core`.
 //!
@@ -10,6 +11,7 @@
 //! takes seconds and works while the others do not build.
 
 pub mod crates;
+pub mod files;
 pub mod finding;
 pub mod graph;
 pub mod modules;
@@ -32,6 +34,7 @@ pub fn check(root: &Path, rules: &Rules) -> Vec<Finding> {
         Ok(workspace) => {
             let mut findings = crates::check(&workspace, rules);
             findings.extend(modules::check(&workspace));
+            findings.extend(files::check(&workspace, rules));
             findings
         }
         Err(finding) => vec![finding],

@@ -7,6 +7,17 @@ pub struct Rules {
     pub floors: &'static [&'static [&'static str]],
     /// Edges that must not be there, not even by way of other crates.
     pub forbidden: &'static [Forbidden],
+    /// How many files may import each other in a ring, and the crates where that is checked.
+    pub rings: RingsOfFiles,
+}
+
+/// A bound on files that import each other.
+#[derive(Clone, Copy, Debug)]
+pub struct RingsOfFiles {
+    /// The greatest number of files, each of which leads to all others.
+    pub most: usize,
+    /// The crates that are held to it.
+    pub crates: &'static [&'static str],
 }
 
 /// An edge that must not be there.
@@ -23,7 +34,13 @@ pub struct Forbidden {
 /// The rules of this workspace.
 pub const RULES: Rules = Rules {
     floors: &[
-        &["tidy", "call-context", "outbound", "soml-core"],
+        &[
+            "tidy",
+            "call-context",
+            "outbound",
+            "soml-core",
+            "service-config",
+        ],
         &["graphql-service", "graphql-gen", "graph-store"],
         &[
             "federation",
@@ -32,7 +49,7 @@ pub const RULES: Rules = Rules {
             "soml-data",
             "rdf-load",
         ],
-        &["object-engine", "search-index"],
+        &["object-engine", "search-index", "graphql-http"],
         &["example-extension", "build-script-example", "example-axum"],
         &["servers"],
         &["benches"],
@@ -64,6 +81,11 @@ pub const RULES: Rules = Rules {
             why: "a gateway serves subgraphs of anybody",
         },
         Forbidden {
+            from: "graphql-http",
+            to: "graph-store",
+            why: "it serves any GraphQL service",
+        },
+        Forbidden {
             from: "rdf-load",
             to: "graphql-service",
             why: "RDF is loaded without GraphQL",
@@ -74,4 +96,15 @@ pub const RULES: Rules = Rules {
             why: "any service can verify tokens",
         },
     ],
+    rings: RingsOfFiles {
+        most: 3,
+        crates: &[
+            "service-auth",
+            "schema-registry",
+            "rdf-load",
+            "graphql-http",
+            "service-config",
+            "servers",
+        ],
+    },
 };

@@ -11,7 +11,7 @@ use spargebra::algebra::{Expression, Function, GraphPattern, OrderExpression};
 
 use super::expression::{and, call, if_else, is_iri, is_one_of, or, text};
 use super::rows::{conditioned, distinct, extend};
-use super::{Parts, bgp, one_of, triple, union_of};
+use super::{Parts, balanced, bgp, one_of, triple, union_of};
 use crate::query::{NodeCondition, Step, TypeTest};
 
 /// A key by which a server orders objects.
@@ -143,29 +143,39 @@ impl KeyKind {
         }
     }
 
-    /// Returns where a step leads from a node to the values of a variable that count.
+    /// Returns where a step leads from a node to the values of a variable that count. They may be there more than once.
     ///
-    /// The step comes before tests for several types: a server that joins as it is written would try all objects of these
-    /// types for each node.
+    /// The step comes before what their types are: a server that joins as it is written would try all objects of these types for
+    /// each node. Several types of one property are looked at once.
     pub(super) fn values(&self, node: &Variable, step: &Step, value: &Variable) -> GraphPattern {
         let mut parts = Parts::default();
         parts.patterns.push(triple(node, step, value));
         let KeyKind::Objects(tests) = self else {
             return parts.into_pattern();
         };
-        let tests = tests.iter().map(|test| instance(value, test));
-        let (single, several): (Vec<_>, Vec<_>) =
-            tests.partition(|test| matches!(test, GraphPattern::Bgp { .. }));
-        parts.patterns.extend(single);
-        let inner = several
+        let (mut unions, mut filters) = (Vec::new(), vec![is_iri(value)]);
+        for (position, test) in tests.iter().enumerate() {
+            match &*test.alternatives {
+                [(property, types)] if types.len() > 1 => {
+                    let ty = Variable::new_unchecked(format!("{}t{position}", value.as_str()));
+                    parts.patterns.push(bgp(value, property, ty.clone().into()));
+                    filters.push(is_one_of(ty.into(), types));
+                }
+                _ => match instance(value, test) {
+                    single @ GraphPattern::Bgp { .. } => parts.patterns.push(single),
+                    union => unions.push(union),
+                },
+            }
+        }
+        let joined = unions
             .into_iter()
             .fold(parts.into_pattern(), |left, right| GraphPattern::Join {
                 left: Box::new(left),
                 right: Box::new(right),
             });
         GraphPattern::Filter {
-            expr: is_iri(value),
-            inner: Box::new(inner),
+            expr: balanced(filters, and).expect("there is one"),
+            inner: Box::new(joined),
         }
     }
 

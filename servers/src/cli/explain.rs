@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::{CliError, Console, Exit};
 use crate::codes::{self, Area, CodeEntry};
-use crate::config::{described, nearest};
+use crate::config::{CATALOGUE, Settings};
 
 #[derive(Debug, Args)]
 pub(super) struct Explain {
@@ -20,7 +20,10 @@ impl Explain {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
         match &self.code {
             None => list(console)?,
-            Some(name) => match (codes::find(name), described(name)) {
+            Some(name) => match (
+                codes::find(name),
+                CATALOGUE.described(&Settings::default(), name),
+            ) {
                 (Ok(entry), _) => explain(&entry, console)?,
                 (Err(_), Some(property)) => writeln!(console.out, "{property}")?,
                 (Err(near), None) => return Err(unknown(name, near)),
@@ -73,7 +76,7 @@ fn explain(entry: &CodeEntry, console: &mut Console<'_>) -> Result<(), CliError>
 fn unknown(name: &str, near: Option<&str>) -> CliError {
     let hint = match near {
         Some(near) => format!("; did you mean {near}?"),
-        None => match nearest(name) {
+        None => match CATALOGUE.nearest(name) {
             Some(near) => format!("; did you mean {near}?"),
             None => "; `soml explain` lists all codes, and docs/configuration.md all properties"
                 .to_owned(),

@@ -13,9 +13,8 @@ use super::serve::base;
 use super::{CliError, Console};
 use crate::config::{Settings, Switch, log_in_options};
 use crate::demo::Demo;
-use crate::gateway::{Extension, GatewayApp, GatewayParts, Subgraph};
+use crate::gateway::{self, Extension, GatewayApp, GatewayParts, Subgraph};
 use crate::host::HostState;
-use crate::http::GatewayServer;
 use crate::object::App;
 
 /// What is said once there is a composite schema.
@@ -151,7 +150,7 @@ impl Gatewaying {
     /// Listens, and answers with 503 until [`GatewayApp::start`] has composed the subgraphs.
     pub(super) async fn listen(app: GatewayApp) -> Result<Self, CliError> {
         let app = Arc::new(app);
-        let server = GatewayServer::listen(Arc::clone(&app)).await?;
+        let server = gateway::Server::listen(Arc::clone(&app)).await?;
         let address = server.address();
         let (end, ended) = oneshot::channel::<()>();
         let serving = tokio::spawn(server.run(async {

@@ -64,14 +64,15 @@ use service_auth::identity::ProviderError;
 use service_auth::idp::IdpError;
 use service_auth::provisioning::ProvisioningError;
 use service_auth::{ClientError, KeyError, VerifierError};
+use service_config::ConfigError;
 use soml_data::infer::InferError;
 
 use crate::allocator;
 use crate::causes::with_causes;
-use crate::config::{ConfigError, IdpIncomplete, code};
+use crate::config::{IdpIncomplete, code, code_of};
 use crate::data_folder::{FolderError, image_code, schemas_code};
 use crate::gateway::{SetupError, StartError};
-use crate::http::ServeError;
+use crate::host::ServeError;
 use crate::search::EnginesError;
 use crate::store::OpenError;
 
@@ -324,7 +325,7 @@ impl From<VerifierError> for CliError {
 impl CliError {
     fn code(&self) -> Option<ErrorCode> {
         match self {
-            CliError::Config(error) => error.code(),
+            CliError::Config(error) => code_of(error),
             CliError::Provider(ProviderError::Provisioning(_)) => Some(code::PROVISIONING_INVALID),
             CliError::Provider(_) => Some(code::SIGNING_KEY_UNUSABLE),
             CliError::Folder(error) | CliError::Store(OpenError::Folder(error)) => {

@@ -14,11 +14,10 @@ use super::{CliError, Console};
 use crate::config::{Settings, Switch};
 use crate::data_folder::SEARCH;
 use crate::host::HostState;
-use crate::http::SearchServer;
 use crate::object::App;
 use crate::render::{self, Style};
 use crate::search::{
-    Engines, SearchApp, SearchChangeError, SearchParts, Shown, Storage, not_allowed,
+    self, Engines, SearchApp, SearchChangeError, SearchParts, Shown, Storage, not_allowed,
 };
 
 /// How long the start waits for the indexes before it says that the service is there.
@@ -226,7 +225,7 @@ impl Searching {
     pub(super) async fn listen(app: SearchApp, settings: &Settings) -> Result<Self, CliError> {
         let app = Arc::new(app);
         log_engine(&app, settings);
-        let server = SearchServer::listen(Arc::clone(&app)).await?;
+        let server = search::Server::listen(Arc::clone(&app)).await?;
         let address = server.address();
         let (end, ended) = oneshot::channel::<()>();
         let serving = tokio::spawn(server.run(async {

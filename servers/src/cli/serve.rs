@@ -24,10 +24,9 @@ use super::other_data::warn_in_background;
 use super::searching::{self, Beside};
 use super::users::{self, Users};
 use super::{CliError, Console, Exit, finish, loading};
-use crate::config::{PROPERTIES, Settings, Switch, token_warnings};
-use crate::http::Server;
+use crate::config::{CATALOGUE, Settings, Switch, token_warnings};
 use crate::logging;
-use crate::object::App;
+use crate::object::{self, App};
 use crate::store::DataStore;
 
 /// Time for work off the async workers to notice that it is cancelled.
@@ -242,7 +241,7 @@ impl Serve {
             None => app,
         });
         // Before the data, so that a port that is taken is known at once.
-        let server = Server::listen(Arc::clone(&app)).await?;
+        let server = object::Server::listen(Arc::clone(&app)).await?;
         // Before the data too, so that mistakes in the schema are known at once.
         match &schema {
             Some((name, text)) => self.bind(&app, name, text, console).await?,
@@ -577,7 +576,7 @@ async fn announce(
 
 fn log_settings(settings: &Settings) {
     let defaults = Settings::default();
-    for property in PROPERTIES.iter() {
+    for property in &CATALOGUE.properties {
         let value = property.shown(settings);
         if value != property.shown(&defaults) {
             tracing::info!(property = property.key, value, "configured");

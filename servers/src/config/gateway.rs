@@ -4,17 +4,20 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use federation::GatewayLimits;
+use graphql_http::{PersistedOptions, TrustedOptions};
 use outbound::Secret;
 use reqwest::Url;
 use reqwest::header::HeaderName;
+use service_config::Setting;
 use uuid::Uuid;
 
 use super::headers::HeaderNames;
 use super::search::{Positive, SearchPort};
 use super::security::Switch;
-use super::settings::{Automatic, Setting};
+use super::setting::{Automatic, Programs};
+use super::times::milliseconds;
 use super::traces::TracesSettings;
-use crate::gateway::{ExchangeOptions, PersistedOptions, SubgraphOptions, TrustedOptions};
+use crate::gateway::{ExchangeOptions, SubgraphOptions};
 
 /// The port of the gateway unless told otherwise.
 pub(crate) const GATEWAY_PORT: u16 = 9000;
@@ -219,7 +222,7 @@ impl Protocol {
     }
 }
 
-impl Setting for Option<u16> {
+impl Setting<Programs> for Option<u16> {
     const TYPE: &'static str = "port or `none`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
@@ -237,7 +240,7 @@ impl Setting for Option<u16> {
     }
 }
 
-impl Setting for Option<Uuid> {
+impl Setting<Programs> for Option<Uuid> {
     const TYPE: &'static str = "UUID or `none`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
@@ -252,7 +255,7 @@ impl Setting for Option<Uuid> {
     }
 }
 
-impl Setting for Option<Protocol> {
+impl Setting<Programs> for Option<Protocol> {
     const TYPE: &'static str = "`http`, `https` or `none`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
@@ -269,7 +272,7 @@ impl Setting for Option<Protocol> {
     }
 }
 
-impl Setting for Option<HostName> {
+impl Setting<Programs> for Option<HostName> {
     const TYPE: &'static str = "host or `none`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
@@ -298,12 +301,12 @@ impl Setting for Option<HostName> {
     }
 }
 
-impl Setting for Seconds {
+impl Setting<Programs> for Seconds {
     const TYPE: &'static str = "seconds";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
         let expected = "a number of seconds, or a time such as `500ms` or `2m`";
-        let milliseconds = super::contract::milliseconds(text).map_err(|_| expected)?;
+        let milliseconds = milliseconds(text).map_err(|_| expected)?;
         let milliseconds = milliseconds.parse().map_err(|_| expected)?;
         Ok(Seconds(Duration::from_millis(milliseconds)))
     }

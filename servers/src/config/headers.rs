@@ -1,8 +1,9 @@
 //! The names of headers that subgraphs are sent (`forward.headers`), and which ones cannot be.
 
 use reqwest::header::HeaderName;
+use service_config::Setting;
 
-use super::settings::Setting;
+use super::setting::Programs;
 
 /// Names of headers, each once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ const NOT_FORWARDED: &[(&str, &str)] = not_forwarded! {
         "Sec-WebSocket-Version";
 };
 
-impl Setting for HeaderNames {
+impl Setting<Programs> for HeaderNames {
     const TYPE: &'static str = "names of headers or `none`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {

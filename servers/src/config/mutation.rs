@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use graph_store::write::change_graph::GRAPH;
 use oxrdf::NamedNode;
+use service_config::Setting;
 
-use super::settings::Setting;
+use super::setting::Programs;
 
 /// How mutations are served (`graphql.mutation.*`, `mutation.*`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +37,7 @@ impl Default for MutationSettings {
     }
 }
 
-impl Setting for Option<Graph> {
+impl Setting<Programs> for Option<Graph> {
     const TYPE: &'static str = "IRI or `none`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
@@ -60,20 +61,23 @@ impl Setting for Option<Graph> {
     }
 }
 
-impl Setting for Option<Duration> {
+impl Setting<Programs> for Option<Duration> {
     const TYPE: &'static str = "milliseconds or `none`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
         match text {
             "none" => Ok(None),
-            _ => Duration::parse(text)
+            _ => <Duration as Setting<Programs>>::parse(text)
                 .map(Some)
                 .map_err(|_| "a number of milliseconds, as a non-negative integer, or `none`"),
         }
     }
 
     fn show(&self) -> String {
-        self.map_or_else(|| "none".to_owned(), |time| time.show())
+        self.map_or_else(
+            || "none".to_owned(),
+            |time| Setting::<Programs>::show(&time),
+        )
     }
 }
 

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use service_auth::identity::ProviderOptions;
+use service_config::Setting;
 use uuid::Uuid;
 
-use super::settings::Setting;
+use super::setting::Programs;
 
 /// Settings of the development provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ impl ProviderSettings {
     }
 }
 
-impl Setting for Option<PathBuf> {
+impl Setting<Programs> for Option<PathBuf> {
     const TYPE: &'static str = "path or `none`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
@@ -75,7 +76,7 @@ impl Setting for Option<PathBuf> {
     }
 }
 
-impl Setting for Uuid {
+impl Setting<Programs> for Uuid {
     const TYPE: &'static str = "UUID";
 
     fn parse(text: &str) -> Result<Self, &'static str> {

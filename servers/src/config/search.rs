@@ -5,9 +5,10 @@ use std::time::Duration;
 use outbound::{Addresses, Secret};
 use search_index::limits::SearchLimits;
 use search_index::mapping::IndexSettings;
+use service_config::Setting;
 
 use super::security::Switch;
-use super::settings::Setting;
+use super::setting::Programs;
 use crate::search::{ServiceAddress, Severities, Severity};
 
 /// The port of the search service unless told otherwise.
@@ -182,7 +183,7 @@ impl IndexCreateSettings {
     }
 }
 
-impl Setting for Severity {
+impl Setting<Programs> for Severity {
     const TYPE: &'static str = "`LOW`, `MEDIUM` or `HIGH`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
@@ -194,7 +195,7 @@ impl Setting for Severity {
     }
 }
 
-impl Setting for SearchPort {
+impl Setting<Programs> for SearchPort {
     const TYPE: &'static str = "port or `auto`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
@@ -212,7 +213,7 @@ impl Setting for SearchPort {
     }
 }
 
-impl Setting for Positive {
+impl Setting<Programs> for Positive {
     const TYPE: &'static str = "positive number";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
@@ -227,7 +228,7 @@ impl Setting for Positive {
     }
 }
 
-impl Setting for Patience {
+impl Setting<Programs> for Patience {
     const TYPE: &'static str = "milliseconds";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
@@ -241,7 +242,7 @@ impl Setting for Patience {
     }
 }
 
-impl Setting for Option<ServiceAddress> {
+impl Setting<Programs> for Option<ServiceAddress> {
     const TYPE: &'static str = "address or `none`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
@@ -259,7 +260,7 @@ impl Setting for Option<ServiceAddress> {
     }
 }
 
-impl Setting for IndexCreateSettings {
+impl Setting<Programs> for IndexCreateSettings {
     const TYPE: &'static str = "JSON object or `none`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {

@@ -5,8 +5,9 @@ use std::time::Duration;
 use jsonwebtoken::Algorithm;
 use outbound::Secret;
 use service_auth::{KeysAddress, VerifierOptions};
+use service_config::Setting;
 
-use super::settings::Setting;
+use super::setting::Programs;
 
 /// How requests are authenticated (`security.*`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,7 +113,7 @@ pub struct Names(pub Vec<String>);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Algorithms(pub Option<Vec<Algorithm>>);
 
-impl Setting for Switch {
+impl Setting<Programs> for Switch {
     const TYPE: &'static str = "boolean or `auto`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
@@ -134,7 +135,7 @@ impl Setting for Switch {
     }
 }
 
-impl Setting for Names {
+impl Setting<Programs> for Names {
     const TYPE: &'static str = "names or `none`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
@@ -152,7 +153,7 @@ impl Setting for Names {
     }
 }
 
-impl Setting for Algorithms {
+impl Setting<Programs> for Algorithms {
     const TYPE: &'static str = "algorithms or `auto`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
@@ -181,7 +182,7 @@ impl Setting for Algorithms {
     }
 }
 
-impl Setting for Option<KeysAddress> {
+impl Setting<Programs> for Option<KeysAddress> {
     const TYPE: &'static str = "address or `none`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::settings::Setting;
+use service_config::Setting;
+
+use super::setting::Programs;
 
 /// Where an embedded store keeps its data (`store.*`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +43,7 @@ impl Default for StoreSettings {
     }
 }
 
-impl Setting for SyncWhen {
+impl Setting<Programs> for SyncWhen {
     const TYPE: &'static str = "`commit` or `interval`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {

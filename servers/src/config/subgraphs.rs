@@ -2,116 +2,73 @@
 
 use federation::transport::http::SubscriptionSource;
 use reqwest::Url;
+use service_config::{Numbered, Part};
 
 use super::settings::Settings;
-use super::table::normalized;
-use crate::gateway::{endpoint, is_plain};
+use crate::gateway::{SubgraphOptions, endpoint, is_plain};
 
-/// A part of what is configured of a subgraph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    Address,
-    GoodToGo,
-    Health,
-    Name,
-    Subscriptions,
-}
-
-/// The name of a property of one subgraph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SubgraphProperty {
-    number: u32,
-    part: Part,
-}
-
-/// The properties that each subgraph has: the end of the name, the type and the meaning.
-pub(super) const SUBGRAPH_PROPERTIES: [(&str, &str, &str); 5] = [
-    (
-        "",
-        "address",
-        "Address of the GraphQL endpoint of a subgraph. Numbers begin at 0 and may have gaps. With \
+/// The properties that each subgraph of a gateway has.
+pub(super) const SUBGRAPHS: Numbered<Settings> = Numbered {
+    family: "graphql.service.",
+    parts: &[
+        Part {
+            end: "",
+            other_end: Some(".url"),
+            kind: "address",
+            doc: "Address of the GraphQL endpoint of a subgraph. Numbers begin at 0 and may have gaps. With \
          `gateway.supergraph.file`, it takes the place of the address in the file.",
-    ),
-    (
-        ".gtg",
-        "address",
-        "Address of its good-to-go check; without one, the subgraph counts as good to go.",
-    ),
-    (
-        ".health",
-        "address",
-        "Address of its health record; without one, a record is made of whether it answers `{ __typename }`.",
-    ),
-    (
-        ".name",
-        "string",
-        "Its name, as `@override(from:)` and errors use it; by default `service_N`. With `gateway.supergraph.file`, it \
+            set: |settings, number, text| {
+                subgraph(settings, number).address = address(text)?;
+                Ok(())
+            },
+        },
+        Part {
+            end: ".gtg",
+            other_end: None,
+            kind: "address",
+            doc: "Address of its good-to-go check; without one, the subgraph counts as good to go.",
+            set: |settings, number, text| {
+                subgraph(settings, number).good_to_go = address(text)?;
+                Ok(())
+            },
+        },
+        Part {
+            end: ".health",
+            other_end: None,
+            kind: "address",
+            doc: "Address of its health record; without one, a record is made of whether it answers `{ __typename }`.",
+            set: |settings, number, text| {
+                subgraph(settings, number).health = address(text)?;
+                Ok(())
+            },
+        },
+        Part {
+            end: ".name",
+            other_end: None,
+            kind: "string",
+            doc: "Its name, as `@override(from:)` and errors use it; by default `service_N`. With `gateway.supergraph.file`, it \
          says which subgraph of the file the properties of this number are about.",
-    ),
-    (
-        ".subscriptions",
-        "`sse`, `ws` or address",
-        "How its subscriptions are reached: as server-sent events (`sse`, the default) or by the protocol \
+            set: |settings, number, text| {
+                subgraph(settings, number).name = name(text)?;
+                Ok(())
+            },
+        },
+        Part {
+            end: ".subscriptions",
+            other_end: None,
+            kind: "`sse`, `ws` or address",
+            doc: "How its subscriptions are reached: as server-sent events (`sse`, the default) or by the protocol \
          `graphql-transport-ws` over WebSockets (`ws`), at the same address or at the one that is given.",
-    ),
-];
+            set: |settings, number, text| {
+                subgraph(settings, number).subscriptions = subscriptions(text)?;
+                Ok(())
+            },
+        },
+    ],
+};
 
-impl Part {
-    /// Returns the end of the name of the property.
-    fn end(self) -> &'static str {
-        match self {
-            Part::Address => "",
-            Part::GoodToGo => ".gtg",
-            Part::Health => ".health",
-            Part::Name => ".name",
-            Part::Subscriptions => ".subscriptions",
-        }
-    }
-}
-
-impl SubgraphProperty {
-    /// Finds the property called `name`, ignoring case and punctuation.
-    pub(super) fn find(name: &str) -> Option<Self> {
-        let wanted = normalized(name);
-        let rest = wanted.strip_prefix("graphqlservice")?;
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let number = rest[..digits].parse().ok()?;
-        let part = match &rest[digits..] {
-            "" | "url" => Part::Address,
-            "gtg" => Part::GoodToGo,
-            "health" => Part::Health,
-            "name" => Part::Name,
-            "subscriptions" => Part::Subscriptions,
-            _ => return None,
-        };
-        Some(SubgraphProperty { number, part })
-    }
-
-    /// Returns the name as it is documented.
-    pub(super) fn key(self) -> String {
-        format!("graphql.service.{}{}", self.number, self.part.end())
-    }
-
-    /// Returns the type and the meaning.
-    pub(super) fn described(self) -> (&'static str, &'static str) {
-        let mut properties = SUBGRAPH_PROPERTIES.iter();
-        let found = properties.find(|(end, ..)| *end == self.part.end());
-        let (_, kind, meaning) = found.expect("each part is in the table");
-        (kind, meaning)
-    }
-
-    /// Sets the value; the error says what was expected.
-    pub(super) fn set(self, settings: &mut Settings, text: &str) -> Result<(), &'static str> {
-        let subgraph = settings.gateway.subgraphs.entry(self.number).or_default();
-        match self.part {
-            Part::Address => subgraph.address = address(text)?,
-            Part::GoodToGo => subgraph.good_to_go = address(text)?,
-            Part::Health => subgraph.health = address(text)?,
-            Part::Name => subgraph.name = name(text)?,
-            Part::Subscriptions => subgraph.subscriptions = subscriptions(text)?,
-        }
-        Ok(())
-    }
+fn subgraph(settings: &mut Settings, number: u32) -> &mut SubgraphOptions {
+    settings.gateway.subgraphs.entry(number).or_default()
 }
 
 fn address(text: &str) -> Result<Option<Url>, &'static str> {
@@ -151,20 +108,19 @@ fn name(text: &str) -> Result<Option<String>, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::CATALOGUE;
 
     #[test]
     fn properties_of_subgraphs_are_found_by_number_and_end() {
-        let found = |name| SubgraphProperty::find(name).map(SubgraphProperty::key);
-        assert_eq!(found("GRAPHQL_SERVICE_0").unwrap(), "graphql.service.0");
-        assert_eq!(
-            found("GRAPHQL_SERVICE_12_GTG").unwrap(),
-            "graphql.service.12.gtg"
-        );
-        assert_eq!(
-            found("graphql.service.3.health").unwrap(),
-            "graphql.service.3.health"
-        );
-        assert_eq!(found("graphql.service.3.url").unwrap(), "graphql.service.3");
+        let said = |name: &str| CATALOGUE.described(&Settings::default(), name);
+        for (name, key) in [
+            ("GRAPHQL_SERVICE_0", "graphql.service.0 "),
+            ("GRAPHQL_SERVICE_12_GTG", "graphql.service.12.gtg "),
+            ("graphql.service.3.health", "graphql.service.3.health "),
+            ("graphql.service.3.url", "graphql.service.3 "),
+        ] {
+            assert!(said(name).unwrap().starts_with(key), "{name}");
+        }
         for name in [
             "GRAPHQL_SERVICE_HOST",
             "GRAPHQL_SERVICE_PORT_80_TCP",
@@ -172,7 +128,7 @@ mod tests {
             "GRAPHQL_SERVICE_1_OTHER",
             "GRAPHQL_SERVICE_99999999999",
         ] {
-            assert_eq!(found(name), None, "{name}");
+            assert_eq!(said(name), None, "{name}");
         }
     }
 

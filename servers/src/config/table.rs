@@ -7,170 +7,138 @@ use graphql_service::Limits;
 use graphql_service::limits::LimitRow;
 use object_engine::EngineLimits;
 use search_index::limits::SearchLimits;
+use service_config::{Catalogue, Property, Setting, Standard};
 
-use super::settings::{Setting, Settings};
+use super::contract::{ALIASES, PLANNED};
+use super::setting::Programs;
+use super::settings::Settings;
+use super::subgraphs::SUBGRAPHS;
 
-/// A configuration property.
-pub struct Property {
-    /// Name, as documented.
-    pub key: &'static str,
-    /// What the documentation calls its type.
-    pub kind: &'static str,
-    /// What it does, for the documentation.
-    pub doc: &'static str,
-    /// The value must not be shown; `<KEY>_FILE` in the environment names a file that holds it.
-    pub secret: bool,
-    access: Access,
-}
+/// First segments of names that can only be meant for this program.
+const FAMILIES: &[&str] = &[
+    "application",
+    "gateway",
+    "graphdql",
+    "graphql",
+    "health",
+    "indexer",
+    "indexing",
+    "soml",
+    "sparql",
+];
 
-/// How a property is read and written.
-enum Access {
-    /// A field of the settings.
-    Field {
-        set: fn(&mut Settings, &str) -> Result<(), &'static str>,
-        get: fn(&Settings) -> String,
-    },
-    /// A bound on documents.
-    Limit(&'static LimitRow<Limits>),
-    /// A bound of the object service.
-    EngineLimit(&'static LimitRow<EngineLimits>),
-    /// A bound on searches.
-    SearchLimit(&'static LimitRow<SearchLimits>),
-    /// A bound of the gateway.
-    GatewayLimit(&'static LimitRow<GatewayLimits>),
-}
+/// Variables of commands, beside properties.
+const VARIABLES: &[&str] = &[
+    "SOML_TOKEN",
+    "SOML_TOKEN_FILE",
+    "IDP_API_KEY",
+    "IDP_API_KEY_FILE",
+];
 
-impl Property {
-    /// Returns the default as it would be configured.
-    #[must_use]
-    pub fn default(&self) -> String {
-        self.get(&Settings::default())
-    }
+/// Everything that the programs can be configured by.
+pub static CATALOGUE: LazyLock<Catalogue<Settings>> = LazyLock::new(|| Catalogue {
+    properties: properties(),
+    numbered: Some(SUBGRAPHS),
+    aliases: ALIASES,
+    planned: PLANNED,
+    variables: VARIABLES,
+    families: FAMILIES,
+    standard: Some(Standard {
+        prefix: "OTEL_",
+        set: |settings, name, value| settings.gateway.traces.standard.set(name, value),
+    }),
+});
 
-    /// Returns the value in `settings`, masked when it is secret.
-    #[must_use]
-    pub fn shown(&self, settings: &Settings) -> String {
-        if self.secret {
-            "***".to_owned()
-        } else {
-            self.get(settings)
-        }
-    }
-
-    pub(super) fn get(&self, settings: &Settings) -> String {
-        match &self.access {
-            Access::Field { get, .. } => get(settings),
-            Access::Limit(row) => (row.get)(&settings.limits).show(),
-            Access::EngineLimit(row) => (row.get)(&settings.engine_limits).show(),
-            Access::SearchLimit(row) => (row.get)(&settings.search.limits).show(),
-            Access::GatewayLimit(row) => (row.get)(&settings.gateway.limits).show(),
-        }
-    }
-
-    /// Sets the value; the error says what was expected.
-    pub(super) fn set(&self, settings: &mut Settings, text: &str) -> Result<(), &'static str> {
-        match &self.access {
-            Access::Field { set, .. } => set(settings, text)?,
-            Access::Limit(row) => (row.set)(&mut settings.limits, bound(row, text)?),
-            Access::EngineLimit(row) => (row.set)(&mut settings.engine_limits, bound(row, text)?),
-            Access::SearchLimit(row) => (row.set)(&mut settings.search.limits, bound(row, text)?),
-            Access::GatewayLimit(row) => (row.set)(&mut settings.gateway.limits, bound(row, text)?),
-        }
+/// Describes a bound by its row.
+fn bound<L: 'static>(
+    row: &'static LimitRow<L>,
+    limits: fn(&Settings) -> &L,
+    limits_mut: fn(&mut Settings) -> &mut L,
+) -> Property<Settings> {
+    let kind = match row.is_optional {
+        true => <Option<u64> as Setting<Programs>>::TYPE,
+        false => <usize as Setting<Programs>>::TYPE,
+    };
+    let set = move |settings: &mut Settings, text: &str| {
+        let bound = match row.is_optional {
+            true => Setting::<Programs>::parse(text)?,
+            false => {
+                let bound = <usize as Setting<Programs>>::parse(text)?;
+                Some(bound as u64)
+            }
+        };
+        (row.set)(limits_mut(settings), bound);
         Ok(())
-    }
-
-    fn of_limit<L>(row: &'static LimitRow<L>, access: Access) -> Self {
-        Property {
-            key: row.property,
-            kind: match row.is_optional {
-                true => Option::<u64>::TYPE,
-                false => usize::TYPE,
-            },
-            doc: row.doc,
-            secret: false,
-            access,
-        }
-    }
-
-    /// Finds the property called `name`, ignoring case and punctuation.
-    #[must_use]
-    pub fn find(name: &str) -> Option<&'static Property> {
-        let wanted = normalized(name);
-        PROPERTIES
-            .iter()
-            .find(|property| normalized(property.key) == wanted)
-    }
+    };
+    let get = move |settings: &Settings| Setting::<Programs>::show(&(row.get)(limits(settings)));
+    Property::new(row.property, kind, row.doc, set, get)
 }
 
-fn bound<L>(row: &LimitRow<L>, text: &str) -> Result<Option<u64>, &'static str> {
-    match row.is_optional {
-        true => Setting::parse(text),
-        false => usize::parse(text).map(|bound| Some(bound as u64)),
-    }
+/// Returns the bounds of some rows.
+fn bounds<L: 'static>(
+    rows: &'static [LimitRow<L>],
+    limits: fn(&Settings) -> &L,
+    limits_mut: fn(&mut Settings) -> &mut L,
+) -> impl Iterator<Item = Property<Settings>> {
+    rows.iter().map(move |row| bound(row, limits, limits_mut))
 }
 
-pub(super) fn normalized(name: &str) -> String {
-    name.chars()
-        .filter(|c| c.is_ascii_alphanumeric())
-        .map(|c| c.to_ascii_lowercase())
-        .collect()
+/// Puts some properties behind the last one whose name begins alike.
+fn insert(
+    properties: &mut Vec<Property<Settings>>,
+    family: &str,
+    some: impl Iterator<Item = Property<Settings>>,
+) {
+    let after = properties
+        .iter()
+        .rposition(|property| property.key.starts_with(family));
+    let at = after.map_or(properties.len(), |position| position + 1);
+    properties.splice(at..at, some);
 }
 
-fn kind_of<T: Setting>(_: fn(&Settings) -> &T) -> &'static str {
-    T::TYPE
+/// Returns all properties, in the order of the documentation.
+fn properties() -> Vec<Property<Settings>> {
+    let mut properties = of_fields();
+    let documents = bounds(Limits::ROWS, |s| &s.limits, |s| &mut s.limits);
+    let engine = bounds(
+        EngineLimits::ROWS,
+        |s| &s.engine_limits,
+        |s| &mut s.engine_limits,
+    );
+    // Beside the other properties of GraphQL.
+    insert(&mut properties, "graphql.", documents.chain(engine));
+    let searches = bounds(
+        SearchLimits::ROWS,
+        |s| &s.search.limits,
+        |s| &mut s.search.limits,
+    );
+    insert(&mut properties, "search.", searches);
+    let gateway = bounds(
+        GatewayLimits::ROWS,
+        |s| &s.gateway.limits,
+        |s| &mut s.gateway.limits,
+    );
+    insert(&mut properties, "gateway.", gateway);
+    properties
 }
 
 macro_rules! properties {
     (@secret) => { false };
     (@secret secret) => { true };
     ($($key:literal => $($field:ident).+, $($secret:ident)? $doc:literal;)*) => {
-        fn of_fields() -> Vec<Property> {
-            vec![$(Property {
-                key: $key,
-                kind: kind_of(|settings| &settings.$($field).+),
-                doc: $doc,
-                secret: properties!(@secret $($secret)?),
-                access: Access::Field {
-                    set: |settings, text| {
-                        settings.$($field).+ = Setting::parse(text)?;
-                        Ok(())
-                    },
-                    get: |settings| settings.$($field).+.show(),
-                },
-            }),*]
+        fn of_fields() -> Vec<Property<Settings>> {
+            vec![$(
+                Property::of_field::<Programs, _>(
+                    $key,
+                    $doc,
+                    |settings: &Settings| &settings.$($field).+,
+                    |settings: &mut Settings| &mut settings.$($field).+,
+                )
+                .with_secret(properties!(@secret $($secret)?)),
+            )*]
         }
     };
 }
-
-/// All properties, in the order of the documentation.
-pub static PROPERTIES: LazyLock<Vec<Property>> = LazyLock::new(|| {
-    let mut properties = of_fields();
-    let limits = Limits::ROWS.iter();
-    let limits = limits.map(|row| Property::of_limit(row, Access::Limit(row)));
-    let engine = EngineLimits::ROWS.iter();
-    let engine = engine.map(|row| Property::of_limit(row, Access::EngineLimit(row)));
-    // Beside the other properties of GraphQL.
-    let after = properties
-        .iter()
-        .rposition(|property| property.key.starts_with("graphql."));
-    let at = after.map_or(properties.len(), |position| position + 1);
-    properties.splice(at..at, limits.chain(engine));
-    let searches = SearchLimits::ROWS.iter();
-    let searches = searches.map(|row| Property::of_limit(row, Access::SearchLimit(row)));
-    let after = properties
-        .iter()
-        .rposition(|property| property.key.starts_with("search."));
-    let at = after.map_or(properties.len(), |position| position + 1);
-    properties.splice(at..at, searches);
-    let gateway = GatewayLimits::ROWS.iter();
-    let gateway = gateway.map(|row| Property::of_limit(row, Access::GatewayLimit(row)));
-    let after = properties
-        .iter()
-        .rposition(|property| property.key.starts_with("gateway."));
-    let at = after.map_or(properties.len(), |position| position + 1);
-    properties.splice(at..at, gateway);
-    properties
-});
 
 properties! {
     "application.name" => name, "Name of the service in health records and `/__about`. `search-service` and `federation-gateway` have their own names by default.";
@@ -322,6 +290,8 @@ properties! {
 
 #[cfg(test)]
 mod tests {
+    use service_config::is_link_address;
+
     use super::*;
 
     #[test]
@@ -332,7 +302,7 @@ mod tests {
             "graphql-limits-where-depth",
         ] {
             assert_eq!(
-                Property::find(name).unwrap().key,
+                CATALOGUE.find(name).unwrap().key,
                 "graphql.limits.whereDepth"
             );
         }
@@ -341,10 +311,136 @@ mod tests {
     #[test]
     fn names_are_distinct_and_defaults_are_accepted() {
         let mut settings = Settings::default();
-        for property in PROPERTIES.iter() {
-            assert_eq!(Property::find(property.key).unwrap().key, property.key);
-            property.set(&mut settings, &property.default()).unwrap();
+        for property in &CATALOGUE.properties {
+            assert_eq!(CATALOGUE.find(property.key).unwrap().key, property.key);
+            let default = property.get(&Settings::default());
+            property.set(&mut settings, &default).unwrap();
         }
         assert_eq!(settings, Settings::default());
+    }
+
+    fn told(key: &str) -> Option<String> {
+        let warning = CATALOGUE.warning(key, "x")?;
+        let start = format!("unknown property `{key}` in the environment");
+        warning.strip_prefix(&start).map(str::to_owned)
+    }
+
+    #[test]
+    fn misspelt_variables_of_every_family_are_told_with_the_nearest_name() {
+        for (key, near) in [
+            ("GRAPHQL_LIMITS_DEPHT", "graphql.limits.depth"),
+            ("SPARQL_ENDPOINT_ADRESS", "sparql.endpoint.address"),
+            ("HTTP_SENDTIMOUT", "http.sendTimeout"),
+            ("HTTP_MAX_CONECTIONS", "http.maxConnections"),
+            ("HTTP_CORS_ALLOWEDORIGIN", "http.cors.allowedOrigins"),
+            ("STORE_DATADIRS", "store.dataDir"),
+            ("store_data_dri", "store.dataDir"),
+            ("STROE_DATADIR", "store.dataDir"),
+            ("SECURITY_SECRTE", "security.secret"),
+            ("SECURTY_SECRET", "security.secret"),
+            ("SECURITY_SECRTE_FILE", "SECURITY_SECRET_FILE"),
+            ("SECURITY_PROVIDR_KEYFILE", "security.provider.keyFile"),
+            ("SEARCH_ENABLE", "search.enabled"),
+            ("MUTATION_MAXAFECTED", "mutation.maxAffected"),
+            ("LOGGING_FROMAT", "logging.format"),
+            ("CACHE_MAX_AGES", "cache.maxAge"),
+            ("FORWARD_HEADER", "forward.headers"),
+            ("SERVICE_DWEL", "service.dwell"),
+            ("POLL_INTERVALL", "poll.interval"),
+            ("ENGINE_API_KEYS", "engine.apiKey"),
+            ("IDP_LOGIN_RETRYS", "idp.login.retries"),
+            ("IDP_APLICATION_ID", "idp.applicationId"),
+            ("TASK_DEFAULT_RETRY_DELAYS", "task.default.retry.delay"),
+            ("GRAPHQL_SERVICE_3_HELTH", "graphql.service.3.health"),
+            ("SOML_TOKEN_FLIE", "SOML_TOKEN_FILE"),
+        ] {
+            let expected = format!("; did you mean `{near}`?");
+            assert_eq!(told(key).as_deref(), Some(expected.as_str()), "{key}");
+        }
+        assert_eq!(told("GRAPHQL_ZZZZZZZZZZ").as_deref(), Some(""));
+        let files = Some("; only secrets are read from files");
+        assert_eq!(told("HTTP_SENDTIMEOUT_FILE").as_deref(), files);
+    }
+
+    #[test]
+    fn every_property_with_a_letter_too_few_is_told() {
+        for property in CATALOGUE.properties.iter() {
+            let mut key = property.key.replace('.', "_").to_uppercase();
+            if key.ends_with("_FILE") || key.len() - key.rfind('_').unwrap_or(0) < 6 {
+                continue;
+            }
+            key.remove(key.len() - 2);
+            assert!(CATALOGUE.find(&key).is_none(), "{key}");
+            assert!(CATALOGUE.warning(&key, "x").is_some(), "{key}");
+        }
+    }
+
+    #[test]
+    fn variables_of_others_are_left_alone() {
+        for key in [
+            "PATH",
+            "HOME",
+            "PORT",
+            "HOST",
+            "SERVER",
+            "HTTP_PROXY",
+            "http_proxy",
+            "HTTPS_PROXY",
+            "NO_PROXY",
+            "HTTP_HOST",
+            "HTTP_USER_AGENT",
+            "HTTP_ACCEPT",
+            "HTTP_PORT",
+            "HTTP_TIMEOUT",
+            "SECURITY_TOKEN",
+            "SECURITY_KEY",
+            "STORE_PATH",
+            "STORE_URL",
+            "SEARCH_URL",
+            "SEARCH_HOST",
+            "SEARCH_INDEX",
+            "SERVICE_NAME",
+            "SERVICE_PORT",
+            "SERVER_NAME",
+            "SERVER_HOST",
+            "CACHE_DIR",
+            "CACHE_TTL",
+            "LOGGING_DIR",
+            "LOG_LEVEL",
+            "TASK_ID",
+            "IDP_URL",
+            "ENGINE_URL",
+            "POLL_TIME",
+            "SPRING_PROFILES_ACTIVE",
+            "SPRING_APPLICATION_JSON",
+            "JAVA_TOOL_OPTIONS",
+            "RUST_LOG",
+            "RUST_BACKTRACE",
+            "SOML_TOKEN",
+            "SOML_TOKEN_FILE",
+            "IDP_API_KEY",
+            "IDP_API_KEY_FILE",
+            "KUBERNETES_SERVICE_HOST",
+            "GRAPHQL_SERVICE_HOST",
+            "GRAPHQL_SERVICE_PORT",
+            "GRAPHQL_SERVICE_PORT_HTTP",
+            "SPARQL_PORT_3030_TCP",
+            "SPARQL_PORT_3030_TCP_ADDR",
+            "SPARQL_PORT_3030_TCP_PORT",
+            "SPARQL_PORT_3030_TCP_PROTO",
+            "GATEWAY_ENV_PATH",
+        ] {
+            assert_eq!(CATALOGUE.warning(key, "x"), None, "{key}");
+        }
+        assert_eq!(CATALOGUE.warning("SPARQL_NAME", "/web/sparql"), None);
+        assert!(is_link_address("tcp://10.0.0.1:80") && is_link_address("udp://10.0.0.1:80"));
+    }
+
+    #[test]
+    fn a_misspelt_property_of_a_subgraph_is_told_with_its_number() {
+        let near = |name: &str| CATALOGUE.nearest(name);
+        let expected = Some("graphql.service.12.health".to_owned());
+        assert_eq!(near("graphql.service.12.helth"), expected);
+        assert_eq!(near("GRAPHQL_SERVICE_12_HEALHT"), expected);
     }
 }

@@ -1,11 +1,10 @@
 //! Whether and where to the gateway sends traces.
 
-use super::security::Switch;
-use super::settings::Setting;
-use crate::gateway::{StandardVariables, TracesEndpoint};
+use service_config::Setting;
 
-/// Start of the names of variables that OpenTelemetry gives a meaning.
-pub(super) const STANDARD_PREFIX: &str = "OTEL_";
+use super::security::Switch;
+use super::setting::Programs;
+use crate::gateway::{StandardVariables, TracesEndpoint};
 
 /// Whether and where to the gateway sends traces (`gateway.traces.*` and the variables of OpenTelemetry).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,7 +17,7 @@ pub struct TracesSettings {
     pub standard: StandardVariables,
 }
 
-impl Setting for Option<TracesEndpoint> {
+impl Setting<Programs> for Option<TracesEndpoint> {
     const TYPE: &'static str = "address or `none`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {

@@ -1,5 +1,7 @@
 //! The error codes of data folders.
 
+pub use crate::host::code::DISK_FULL;
+
 graphql_service::error_codes! {
     DATA_IN_USE 500 public "Another process uses the folder of `store.dataDir`, or what is kept in `search.storage.location`; one process does at a time.";
     DATA_DAMAGED 500 public "A file in the folder of `store.dataDir` is damaged or missing, which the message names; restore the folder from a backup. Nothing was changed.";
@@ -9,5 +11,4 @@ graphql_service::error_codes! {
     DATA_NAME 500 public "The name of the folder ends with `.unfinished`, as those do that are being written and that the next attempt removes; choose another name.";
     DATA_MISSING 500 public "The folder has no data; `soml load` or `soml serve --data` puts some there.";
     DATA_PRESENT 500 public "The folder has data already, or a folder is there that must not be; nothing was changed.";
-    DISK_FULL 507 public "There is no room on the disk of `store.dataDir`; nothing was changed, and what is there is served.";
 }

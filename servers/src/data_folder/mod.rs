@@ -10,7 +10,7 @@
 //!    for all of it, and then the `FolderSchemaStore`, which reads and checks every document. Whatever is damaged
 //!    or missing ends the start, and nothing is removed. What cannot be written to is opened for reading only
 //!    (`image/lock.rs`): such a store has no writer.
-//! 2. `servers::load` parses on one thread and fills a `Sink` on another. Lines are cut into blocks
+//! 2. `rdf_load` parses on one thread and fills a `Sink` on another. Lines are cut into blocks
 //!    (`load/blocks.rs`) that several threads parse, each into a `QuadBatch`, which stores each term once; the end
 //!    of a file and lines too long for a block are parsed by the thread that reads. Parts of a file reach the sink
 //!    in the order of the file, and a bounded number of them waits. That of an image is an `ImageBuilder`, so

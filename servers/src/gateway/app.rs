@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use federation::transport::http::HttpOptionsError;
 use federation::{CallerClaims, Ending, GatewayOptions, OpenSubscriptions};
+use graphql_http::{PersistedQueries, TrustedError};
 use service_auth::idp::{IdpClient, IdpError, IdpOptions};
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +15,6 @@ use super::endpoints::{Endpoints, EndpointsError, Network};
 use super::health::Seen;
 use super::metrics::Metrics;
 use super::options::GatewayAppOptions;
-use super::persisted::{PersistedQueries, TrustedError};
 use super::subgraph::{Subgraph, SubgraphsError};
 use super::supergraph_file::{SupergraphFile, SupergraphFileError};
 use super::traces::{Traces, TracesError};

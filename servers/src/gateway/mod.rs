@@ -12,18 +12,18 @@
 //!    a worse one. How subgraphs are called (`gateway/endpoints.rs`) belongs to a composite schema, since a file
 //!    can name others.
 //! 3. A request goes through the `GraphqlEndpoint` of every service, which takes along what is forwarded
-//!    (`http/gateway.rs`). `gateway/transport.rs` calls subgraphs of the process as a `graphql_service::Service`,
+//!    (`graphql_http::Forwarding`). `gateway/transport.rs` calls subgraphs of the process as a `graphql_service::Service`,
 //!    and all others over HTTP.
 //! 4. With traces (`gateway/traces`, feature `otlp`), a layer around all routes begins the span of a request and
 //!    puts a `RequestObserver` into its context. `federation::Gateway` tells the observer the operation and when it
 //!    was planned, and a wrapper around the transport finds the parent of its spans by it. `federation` knows
 //!    nothing of OpenTelemetry.
-//! 5. A subscription comes from `Service::stream` as a stream of replies, which `http/streams/sse.rs` and
-//!    `http/streams/websocket.rs` send. A task of its own (`federation/src/subscription.rs`) takes the events of
+//! 5. A subscription comes from `Service::stream` as a stream of replies, which `graphql-http/src/endpoint/streams`
+//!    sends. A task of its own (`federation/src/subscription.rs`) takes the events of
 //!    the subgraph into a bounded queue, so a client that stalls never holds a subgraph up, and events are answered
 //!    when the client asks for the next one. All operations of a WebSocket run in the one task of their connection,
 //!    which owns them: what the client ends is dropped there and then, and nothing of it can be said any more. A
-//!    connection that was taken over keeps its permit (`http/listener.rs`), so it counts, and the shutdown waits
+//!    connection that was taken over keeps its permit (`host/listener.rs`), so it counts, and the shutdown waits
 //!    for it.
 
 mod advice;
@@ -41,9 +41,10 @@ mod host;
 mod local;
 mod metrics;
 mod options;
-mod persisted;
 mod poll;
+mod routes;
 mod schemas;
+mod server;
 mod start;
 mod subgraph;
 mod supergraph_file;
@@ -55,16 +56,11 @@ pub use app::{GatewayApp, GatewayParts, SetupError};
 pub(crate) use client::Client;
 pub use extension::Extension;
 pub use local::LocalSubgraph;
-pub use options::{
-    ExchangeOptions, GatewayAppOptions, PersistedOptions, SubgraphOptions, SubscriptionOptions,
-    TrustedOptions,
-};
-pub use persisted::TrustedError;
-pub(crate) use persisted::{PersistedQueries, not_supported};
+pub use options::{ExchangeOptions, GatewayAppOptions, SubgraphOptions};
 pub(crate) use schemas::read_sdl;
+pub use server::{Server, router};
 pub use start::StartError;
 pub use subgraph::{Subgraph, SubgraphsError};
 pub(crate) use subgraph::{endpoint, is_plain};
 pub use supergraph_file::SupergraphFileError;
-pub(crate) use traces::TraceId;
 pub use traces::{StandardVariables, TracesEndpoint, TracesError, TracesOptions};

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use federation::GatewayLimits;
 use federation::transport::http::{HttpOptions, SubscriptionSource};
+use graphql_http::{PersistedOptions, SubscriptionOptions, TrustedOptions};
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderName};
 
@@ -52,21 +53,6 @@ pub struct GatewayAppOptions {
     pub expects_tokens: bool,
 }
 
-/// How clients subscribe, over WebSockets and by server-sent events.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SubscriptionOptions {
-    /// How often clients are sent a sign of life.
-    pub keep_alive: Duration,
-    /// Time for a WebSocket to be initialized.
-    pub init_timeout: Duration,
-    /// Maximum number of connections that are WebSockets or streams of events; `None` for three quarters of all.
-    pub max_connections: Option<usize>,
-    /// Maximum number of operations on one WebSocket at a time.
-    pub max_operations: usize,
-    /// Maximum size of a message of a client.
-    pub max_message_bytes: usize,
-}
-
 impl Default for GatewayAppOptions {
     fn default() -> Self {
         GatewayAppOptions {
@@ -88,18 +74,6 @@ impl Default for GatewayAppOptions {
             subscriptions: SubscriptionOptions::default(),
             leeway: Duration::from_secs(60),
             expects_tokens: false,
-        }
-    }
-}
-
-impl Default for SubscriptionOptions {
-    fn default() -> Self {
-        SubscriptionOptions {
-            keep_alive: Duration::from_secs(15),
-            init_timeout: Duration::from_secs(10),
-            max_connections: None,
-            max_operations: 100,
-            max_message_bytes: 64 << 10,
         }
     }
 }
@@ -143,33 +117,6 @@ pub struct ExchangeOptions {
     pub ping_interval: Duration,
     /// Whether clients see traces of the stack in errors of subgraphs.
     pub stacktraces: bool,
-}
-
-/// Queries that clients bring once and name later.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PersistedOptions {
-    /// Whether clients may do so.
-    pub enabled: bool,
-    /// Bytes of queries that are kept.
-    pub cache_bytes: usize,
-}
-
-/// Operations that a file lists.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TrustedOptions {
-    /// The file.
-    pub file: Option<String>,
-    /// Whether nothing else is answered.
-    pub required: bool,
-}
-
-impl Default for PersistedOptions {
-    fn default() -> Self {
-        PersistedOptions {
-            enabled: true,
-            cache_bytes: 8 << 20,
-        }
-    }
 }
 
 impl Default for ExchangeOptions {

@@ -1,158 +1,210 @@
-//! Who may call: names of hosts and origins of web pages, as lists of them are written.
+//! Who may call: the `Host` that a request names, the web page that it comes from, and CORS.
+//!
+//! A service need not ask for tokens, and a browser on the same machine can reach it. So a page of
+//! another site must neither send it requests nor, by a name that it lets lead to this machine,
+//! pass for a page of the service itself.
 
-use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
-use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
 
-/// Host names and IP addresses, without ports.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HostNames(Vec<String>);
+use axum::extract::Request;
+use axum::http::header::{
+    ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, ETAG, HeaderName, IF_MATCH,
+    IF_NONE_MATCH, LOCATION, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
+};
+use axum::http::{HeaderMap, HeaderValue, Method, Uri};
+use graphql_http::{HttpError, IDEMPOTENCY_KEY, code as common, request_id::X_REQUEST_ID};
+use tower_http::cors::{AllowOrigin, CorsLayer};
 
-impl HostNames {
-    /// Tells whether no name is listed.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
+use super::authority::{Authority, authorities, is_loopback};
+use super::caller_lists::{HostNames, Origins};
+use super::code;
+use super::options::HostOptions;
+use super::refusals::Refusals;
 
-    /// Tells whether `host` is listed; an IPv6 address stands without brackets.
-    #[must_use]
-    pub fn contains(&self, host: &str) -> bool {
-        let host = plain(host);
-        self.0.contains(&host)
-    }
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
+
+/// The rules of one service.
+pub(crate) struct Callers {
+    /// Whether other hosts than those of the list, and the machine itself, are refused.
+    checks_hosts: bool,
+    hosts: HostNames,
+    origins: Origins,
+    preflight_age: Duration,
+    refusals: Refusals,
 }
 
-/// Origins of web pages: scheme, host, and port where it is not the default.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Origins {
-    /// No origin.
-    #[default]
-    None,
-    /// Every origin (`*`).
-    Any,
-    /// The listed ones, as browsers send them.
-    Listed(Vec<String>),
+fn cors(callers: &Arc<Callers>, max_age: Duration) -> CorsLayer {
+    let callers = Arc::clone(callers);
+    let allowed = AllowOrigin::predicate(move |origin, _| callers.allows(origin));
+    CorsLayer::new()
+        .allow_origin(allowed)
+        .allow_methods([
+            Method::GET,
+            Method::HEAD,
+            Method::POST,
+            Method::PUT,
+            Method::DELETE,
+        ])
+        .allow_headers([
+            ACCEPT,
+            ACCEPT_LANGUAGE,
+            AUTHORIZATION,
+            CONTENT_TYPE,
+            IDEMPOTENCY_KEY,
+            IF_MATCH,
+            IF_NONE_MATCH,
+            X_REQUEST_ID,
+        ])
+        .expose_headers([ETAG, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE, X_REQUEST_ID])
+        .max_age(max_age)
 }
 
-impl Origins {
-    /// Tells whether a page of `origin` is listed.
-    #[must_use]
-    pub fn contains(&self, origin: &str) -> bool {
-        match self {
-            Origins::None => false,
-            Origins::Any => true,
-            Origins::Listed(origins) => normalized(origin).is_some_and(|o| origins.contains(&o)),
+impl Callers {
+    /// Returns the rules of a service.
+    pub(crate) fn of(options: &HostOptions) -> Self {
+        let callers = &options.callers;
+        Callers {
+            checks_hosts: is_loopback(options.address.ip()) || !callers.hosts.is_empty(),
+            hosts: callers.hosts.clone(),
+            origins: callers.origins.clone(),
+            preflight_age: callers.preflight_age,
+            refusals: Refusals::default(),
         }
     }
-}
 
-impl FromStr for HostNames {
-    /// What is expected instead.
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let names = items(text).map(|name| {
-            let name = plain(
-                name.strip_prefix('[')
-                    .map_or(name, |n| n.trim_end_matches(']')),
-            );
-            let is_name = !name.is_empty()
-                && name
-                    .bytes()
-                    .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
-            (is_name || name.parse::<Ipv6Addr>().is_ok())
-                .then_some(name)
-                .ok_or("host names or IP addresses without ports, such as `data.example.org`")
-        });
-        names.collect::<Result<_, _>>().map(HostNames)
-    }
-}
-
-impl fmt::Display for HostNames {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&joined(&self.0))
-    }
-}
-
-impl FromStr for Origins {
-    /// What is expected instead.
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "*" {
-            return Ok(Origins::Any);
-        }
-        let expected =
-            "`*`, or origins of scheme, host and port, such as `https://app.example.org`";
-        let origins: Vec<String> = items(text)
-            .map(|origin| normalized(origin).ok_or(expected))
-            .collect::<Result<_, _>>()?;
-        Ok(match origins.is_empty() {
-            true => Origins::None,
-            false => Origins::Listed(origins),
-        })
-    }
-}
-
-impl fmt::Display for Origins {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Origins::None => f.write_str("none"),
-            Origins::Any => f.write_str("*"),
-            Origins::Listed(origins) => f.write_str(&joined(origins)),
+    /// Returns the layer that answers CORS preflights of callers that are allowed, where there are any.
+    pub(crate) fn cors(self: &Arc<Self>) -> Option<CorsLayer> {
+        match &self.origins {
+            Origins::None => None,
+            Origins::Any | Origins::Listed(_) => Some(cors(self, self.preflight_age)),
         }
     }
-}
 
-/// Splits a list at commas and semicolons.
-fn items(text: &str) -> impl Iterator<Item = &str> {
-    let text = if text == "none" { "" } else { text };
-    text.split([',', ';'])
-        .map(str::trim)
-        .filter(|item| !item.is_empty())
-}
+    /// Refuses a request of a caller that is not allowed.
+    pub(crate) fn check(&self, request: &Request) -> Result<(), HttpError> {
+        let named = authorities(request)?;
+        self.check_hosts(&named)?;
+        check_path(request.uri())?;
+        self.check_page(request, &named)
+    }
 
-fn joined(items: &[String]) -> String {
-    match items {
-        [] => "none".to_owned(),
-        items => items.join(", "),
+    fn check_hosts(&self, named: &[Authority<'_>]) -> Result<(), HttpError> {
+        if !self.checks_hosts {
+            return Ok(());
+        }
+        if named.is_empty() {
+            let message = "the request has no `Host`";
+            return Err(HttpError::new(code::HOST_MALFORMED, message));
+        }
+        let is_allowed = |a: &&Authority<'_>| a.is_loopback() || self.hosts.contains(a.host);
+        let Some(refused) = named.iter().find(|named| !is_allowed(named)) else {
+            return Ok(());
+        };
+        let code = code::HOST_NOT_ALLOWED;
+        self.refusals.host(refused.host, code, "http.allowedHosts");
+        let message = "the service does not answer under this host name; its operator can allow it \
+                       by `http.allowedHosts`";
+        Err(HttpError::new(code, message))
+    }
+
+    /// Refuses what a page of another origin sends, as far as browsers tell.
+    fn check_page(&self, request: &Request, named: &[Authority<'_>]) -> Result<(), HttpError> {
+        let headers = request.headers();
+        let mut origins = headers.get_all(ORIGIN).iter();
+        let origin = match (origins.next(), origins.next()) {
+            (Some(origin), Some(_)) if !self.allows(origin) => {
+                return Err(self.cross_site(Some(origin)));
+            }
+            (origin, _) => origin,
+        };
+        if origin.is_some_and(|origin| self.allows(origin)) {
+            return Ok(());
+        }
+        let mut sites = headers.get_all(SEC_FETCH_SITE).iter().peekable();
+        let is_own = if sites.peek().is_some() {
+            sites.all(|site| site == "same-origin" || site == "none")
+        } else {
+            // Browsers leave the header out where the connection is neither encrypted nor local.
+            origin.is_none_or(|origin| is_origin_of(origin, named))
+        };
+        if is_own || opens_page(request) {
+            return Ok(());
+        }
+        Err(self.cross_site(origin))
+    }
+
+    /// Refuses a request of a page of another origin; logs which.
+    fn cross_site(&self, origin: Option<&HeaderValue>) -> HttpError {
+        let (code, property) = (code::CROSS_SITE, "http.cors.allowedOrigins");
+        let origin = origin.map(HeaderValue::as_bytes);
+        self.refusals.origin(origin, code, property);
+        let message = "the request comes from a web page of another origin; the operator of the service \
+                       can allow that by `http.cors.allowedOrigins`";
+        HttpError::new(code, message)
+    }
+
+    fn allows(&self, origin: &HeaderValue) -> bool {
+        origin
+            .to_str()
+            .is_ok_and(|origin| self.origins.contains(origin))
     }
 }
 
-/// Returns a host as it is compared: in lower case, without the dot of the root, and an address in
-/// its shortest form.
-fn plain(host: &str) -> String {
-    let host = host.strip_suffix('.').unwrap_or(host);
-    match host.parse::<IpAddr>() {
-        Ok(address) => address.to_canonical().to_string(),
-        Err(_) => host.to_ascii_lowercase(),
-    }
-}
-
-/// Returns an origin as browsers send it; `None` when it is not one.
-fn normalized(origin: &str) -> Option<String> {
-    let (scheme, authority) = origin.split_once("://")?;
-    let scheme = scheme.to_ascii_lowercase();
-    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_lowercase())
-        && scheme
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
-    let is_authority = !authority.is_empty()
-        && authority
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"-_.:[]".contains(&b));
-    if !is_scheme || !is_authority {
-        return None;
-    }
-    let authority = authority.to_ascii_lowercase();
-    let default_port = match scheme.as_str() {
-        "http" => ":80",
-        "https" => ":443",
-        _ => "",
+/// Tells whether an origin is that of the server that the request is addressed to.
+fn is_origin_of(origin: &HeaderValue, named: &[Authority<'_>]) -> bool {
+    let parts = origin.to_str().ok().and_then(|o| o.split_once("://"));
+    let Some((scheme, authority)) = parts else {
+        return false;
     };
-    let authority = authority.strip_suffix(default_port).unwrap_or(&authority);
-    Some(format!("{scheme}://{authority}"))
+    let authority = Authority::parse(authority);
+    authority.is_some_and(|a| named.iter().any(|named| named.is_same(&a, scheme)))
+}
+
+/// Tells whether somebody follows a link to the page of the service.
+fn opens_page(request: &Request) -> bool {
+    let is = |name: &HeaderName, value: &str| only(request.headers(), name) == Some(value);
+    request.method() == Method::GET
+        && request.uri().path() == "/"
+        && is(&SEC_FETCH_MODE, "navigate")
+        && is(&SEC_FETCH_DEST, "document")
+}
+
+/// Returns the value of a header that occurs once.
+fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok(),
+        _ => None,
+    }
+}
+
+/// Refuses a path whose percent-encoding is malformed, or does not stand for UTF-8.
+fn check_path(uri: &Uri) -> Result<(), HttpError> {
+    let mut decoded = Vec::new();
+    let mut rest = uri.path().as_bytes();
+    while let Some(position) = rest.iter().position(|byte| *byte == b'%') {
+        decoded.extend_from_slice(&rest[..position]);
+        let hex = rest.get(position + 1..position + 3).unwrap_or_default();
+        let text = std::str::from_utf8(hex).ok();
+        let is_hex = hex.len() == 2 && hex.iter().all(u8::is_ascii_hexdigit);
+        let byte = text
+            .filter(|_| is_hex)
+            .and_then(|t| u8::from_str_radix(t, 16).ok());
+        let Some(byte) = byte else {
+            let message = "the path has a `%` that no two hexadecimal digits follow";
+            return Err(HttpError::new(common::REQUEST_MALFORMED, message));
+        };
+        decoded.push(byte);
+        rest = &rest[position + 3..];
+    }
+    if decoded.is_empty() || std::str::from_utf8(&decoded).is_ok() {
+        return Ok(());
+    }
+    let message = "the percent-encoded path is not UTF-8";
+    Err(HttpError::new(common::REQUEST_MALFORMED, message))
 }
 
 #[cfg(test)]
@@ -160,45 +212,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_compare_without_case_root_and_notation() {
-        let hosts = HostNames::from_str("Data.example.org, [::1]; 10.0.0.1").unwrap();
-        assert_eq!(hosts.to_string(), "data.example.org, ::1, 10.0.0.1");
-        for host in [
-            "data.EXAMPLE.org",
-            "data.example.org.",
-            "0:0::1",
-            "::ffff:10.0.0.1",
-        ] {
-            assert!(hosts.contains(host), "{host}");
+    fn paths_are_percent_encoded_utf8() {
+        for path in ["/", "/soml/a%20b", "/%C3%a4/x", "/%F0%9F%90%99"] {
+            assert!(check_path(&path.parse().unwrap()).is_ok(), "{path}");
         }
-        assert!(!hosts.contains("example.org") && !hosts.contains("a.data.example.org"));
-        for text in ["a.example:80", "http://a.example", "a/b", "*", "[::1]:80"] {
-            assert!(HostNames::from_str(text).is_err(), "{text}");
+        for path in ["/%", "/a%2", "/%zz", "/%+1", "/%ff", "/%C3x%A4", "/x%C3"] {
+            let error = check_path(&path.parse().unwrap()).unwrap_err();
+            assert_eq!(error.code, common::REQUEST_MALFORMED, "{path}");
         }
-    }
-
-    #[test]
-    fn origins_compare_as_browsers_send_them() {
-        let origins =
-            Origins::from_str("https://App.example.org:443, http://localhost:3000").unwrap();
-        assert_eq!(
-            origins.to_string(),
-            "https://app.example.org, http://localhost:3000"
-        );
-        assert!(origins.contains("https://app.example.org"));
-        for other in ["http://app.example.org", "http://localhost", "null", ""] {
-            assert!(!origins.contains(other), "{other}");
-        }
-        for text in [
-            "app.example.org",
-            "null",
-            "https://a.example/",
-            "https://",
-            "*, http://a",
-        ] {
-            assert!(Origins::from_str(text).is_err(), "{text}");
-        }
-        assert!(Origins::from_str("*").unwrap().contains("null"));
-        assert_eq!(Origins::from_str("none").unwrap(), Origins::None);
     }
 }

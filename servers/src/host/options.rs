@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use graphql_service::Limits;
 
-use super::callers::{HostNames, Origins};
+use super::caller_lists::{HostNames, Origins};
 
 /// What every service can be told, whatever it serves.
 #[derive(Clone, Debug)]

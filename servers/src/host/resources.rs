@@ -1,14 +1,12 @@
-//! What all requests of the process share: memory, and slots for work that is too long for async workers.
+//! How much the requests of a process share, after the machine and its options.
 
 use std::sync::{Arc, LazyLock};
 
-use graphql_service::{MemoryBudget, Slots};
+use graphql_http::Resources;
+use graphql_service::Slots;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::memory;
-
-/// The part of the memory budget that request bodies may hold together.
-const BODIES: usize = 4;
 
 /// How much the niceness of threads for long work is raised, so that async workers come first: with
 /// them wait connections, health checks and all short requests.
@@ -21,17 +19,6 @@ static THREADS: LazyLock<Option<Runtime>> = LazyLock::new(|| {
     threads.thread_name("slot").on_thread_start(lower_priority);
     threads.build().ok()
 });
-
-/// What all requests share. Cheap to clone; clones share everything.
-#[derive(Clone, Debug)]
-pub struct Resources {
-    /// Memory of bodies, results of stores and unsent responses.
-    pub memory: MemoryBudget,
-    /// The part of it for bodies, so that clients that only send cannot keep others from being answered.
-    pub bodies: MemoryBudget,
-    /// Slots for work of more than about a millisecond.
-    pub slots: Arc<Slots>,
-}
 
 /// How much requests may share.
 #[derive(Clone, Debug)]
@@ -54,34 +41,14 @@ impl Default for ResourceOptions {
     }
 }
 
-impl Resources {
-    /// Creates resources of `memory` bytes.
-    #[must_use]
-    pub fn new(memory: usize, slots: Arc<Slots>) -> Self {
-        let memory = MemoryBudget::new(memory);
-        Resources {
-            bodies: memory.part(memory.limit() / BODIES),
-            memory,
-            slots,
-        }
-    }
-
-    /// Creates resources as options say.
-    #[must_use]
-    pub fn of(options: &ResourceOptions) -> Self {
-        let quarter = || memory::available() / 4;
-        let budget = options.memory.unwrap_or_else(quarter);
-        let budget = usize::try_from(budget).unwrap_or(usize::MAX);
-        let cores = options.slots.and_then(|slots| usize::try_from(slots).ok());
-        Resources::new(budget, of_low_priority(Slots::new(cores, options.queue)))
-    }
-}
-
-impl Default for Resources {
-    /// Creates resources without a limit on memory, with the slots of the process.
-    fn default() -> Self {
-        Resources::new(usize::MAX, Slots::shared())
-    }
+/// Creates what all requests share.
+#[must_use]
+pub fn resources(options: &ResourceOptions) -> Resources {
+    let quarter = || memory::available() / 4;
+    let budget = options.memory.unwrap_or_else(quarter);
+    let budget = usize::try_from(budget).unwrap_or(usize::MAX);
+    let cores = options.slots.and_then(|slots| usize::try_from(slots).ok());
+    Resources::new(budget, of_low_priority(Slots::new(cores, options.queue)))
 }
 
 /// Lets the jobs of slots run on threads of a low priority.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use graphql_http::Resources;
 use graphql_service::{Caller, SlotError, Weight};
 use schema_registry::{SchemaStore, SchemaStoreError};
 use service_auth::Verifier;
@@ -11,7 +12,6 @@ use service_auth::rights::{Manager, SchemaRights};
 
 use super::loading::{LoadProgress, LoadState};
 use super::options::HostOptions;
-use super::resources::Resources;
 
 /// What every running service has.
 pub struct HostState {

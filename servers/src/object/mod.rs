@@ -2,9 +2,12 @@
 
 mod app;
 pub(crate) mod change_records;
+pub mod code;
 mod examples;
 pub(crate) mod health;
 mod host;
+mod routes;
 
 pub use app::{App, AppOptions, Mutations, SchemaChangeError};
 pub use examples::example_queries;
+pub use routes::{Server, router};

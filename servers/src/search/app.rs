@@ -12,9 +12,8 @@ use super::bound::Bound;
 use super::engines::Engines;
 use super::job::Job;
 use super::kept::Storage;
-use super::look::Look;
+use super::look::{Found, Look};
 use super::options::SearchOptions;
-use super::state::Found;
 use crate::host::{HealthCache, HostState, LoadProgress, SharedLook};
 
 /// The state behind all requests of a search service.

@@ -9,6 +9,7 @@ use search_index::apollo_compiler::ExecutableDocument;
 use search_index::engine::{EngineError, PhysicalName};
 use search_index::indexer::Indexer;
 use search_index::service::{SearchService, Target};
+use soml_core::Schema;
 use tokio::sync::oneshot;
 
 use super::app::SearchApp;
@@ -17,7 +18,9 @@ use super::check::{SearchChecked, Searchable, check};
 use super::error::SearchChangeError;
 use super::examples::example_queries;
 use super::follow::follow;
-use super::job::{Accepted, Job, JobState, Run};
+use super::job::{Job, JobState};
+use super::roles::{Shown, not_allowed};
+use super::run::{Accepted, Run};
 use crate::host::Example;
 use crate::schema::Checked;
 
@@ -412,5 +415,30 @@ impl Begun {
             accepted = self.accepted() => accepted,
             setback = progress.until_setback() => Err(SearchChangeError::NotChecked(setback)),
         }
+    }
+}
+
+impl SearchApp {
+    /// Refuses a schema that hides something while nobody has allowed that searches show it.
+    pub(super) fn check_roles(&self, soml: &Schema) -> Result<(), SearchChangeError> {
+        match not_allowed(soml, &self.options, self.host.verifier.is_some()) {
+            None => Ok(()),
+            Some(shown) => Err(SearchChangeError::RolesIgnored(Box::new(shown))),
+        }
+    }
+
+    /// Warns of what searches over a schema show although its roles hide it, unless somebody has said that this is
+    /// known. Returns whether there is such a thing.
+    pub(super) fn warn_of_roles(&self, soml: &Schema) -> bool {
+        let is_asked = self.host.verifier.is_some() && !self.options.knows_hidden;
+        let shown = is_asked
+            .then(|| Shown::of(soml, &self.options.super_roles))
+            .flatten();
+        if let Some(shown) = &shown {
+            tracing::warn!(
+                "{shown}: `search.rbac.enabled` is not built yet. Set it to `false` to say that this is known"
+            );
+        }
+        shown.is_some()
     }
 }

@@ -1,34 +1,31 @@
-//! Looks at the engines: whether they answer, and how the indexes of the bound schema are there. Nothing of it is
-//! remembered from when the indexes were built.
+//! What is seen of the engines: whether they answer, and how the indexes of the bound schema are there.
 
 use std::sync::{Arc, Weak};
 
 use call_context::CallError;
-use futures::future::join_all;
-use graph_store::{CallContext, DataVersion};
-use search_index::engine::{
-    Age, Built, Engine, EngineError, EngineHealth, HealthLevel, IndexState, PhysicalName,
-};
-use search_index::mapping::IndexDefinition;
-use search_index::service::Target;
-use tokio::time::{Instant, timeout_at};
+use search_index::engine::{Built, EngineError};
 
-use super::app::SearchApp;
 use super::bound::Bound;
+use crate::host::HealthRecord;
 
-/// Indexes whose documents are counted at the same time.
-const COUNTS: usize = 4;
+/// What was found when the service looked after itself.
+#[derive(Clone)]
+pub(crate) struct Found {
+    pub(crate) record: HealthRecord,
+    /// The engine that searches run on answered.
+    pub(crate) engine_answers: bool,
+}
 
 /// What was seen at one moment.
 pub(super) struct Look {
     /// The schema that was bound then.
-    bound: Weak<Bound>,
+    pub(super) bound: Weak<Bound>,
     /// The engine that is searched.
     pub(super) searched: EngineState,
     /// The engine that is written to.
     pub(super) written: EngineState,
     /// The indexes of the bound schema, in the order of its definitions; none where the engine does not answer.
-    indexes: Vec<SeenIndex>,
+    pub(super) indexes: Vec<SeenIndex>,
 }
 
 /// How an engine is.
@@ -150,160 +147,8 @@ impl Look {
     }
 }
 
-impl SearchApp {
-    /// Looks at the engines, together with all others who want to know.
-    pub(super) async fn look(&self) -> Arc<Look> {
-        let look = || async { Arc::new(self.look_now().await) };
-        self.looks.get(look).await
-    }
-
-    async fn look_now(&self) -> Look {
-        let time = self.options.health_check_time;
-        let bound = self.bound();
-        let (engine, other) = (&self.engines.searched, &self.engines.written);
-        let (context, end) = (CallContext::new().with_timeout(time), Instant::now() + time);
-        let searched = self.see(bound.as_ref(), end, &context);
-        let written = async {
-            match Arc::ptr_eq(engine, other) {
-                true => None,
-                false => Some(in_time(end, answers(other, &context)).await),
-            }
-        };
-        let (searched, written) = tokio::join!(searched, written);
-        let (searched, indexes) = match searched {
-            Ok(indexes) => (EngineState::Answers, indexes),
-            Err(state) => (state, Vec::new()),
-        };
-        let written = match written {
-            None => searched.clone(),
-            Some(answered) => answered.map_or_else(|state| state, |_| EngineState::Answers),
-        };
-        Look {
-            bound: bound.as_ref().map_or_else(Weak::new, Arc::downgrade),
-            searched,
-            written,
-            indexes,
-        }
-    }
-
-    /// Looks at the indexes of the bound schema. The engine answers if it says which there are and how they are; of
-    /// many, not all may be counted in time.
-    async fn see(
-        &self,
-        bound: Option<&Arc<Bound>>,
-        end: Instant,
-        context: &CallContext,
-    ) -> Result<Vec<SeenIndex>, EngineState> {
-        let engine = &self.engines.searched;
-        let Some(bound) = bound else {
-            in_time(end, answers(engine, context)).await?;
-            return Ok(Vec::new());
-        };
-        let states = in_time(end, engine.indexes(context)).await?;
-        let targets = bound.service.targets();
-        let is_there = |name: &&PhysicalName| states.iter().any(|state| state.name == **name);
-        let there = targets.iter().filter_map(ready).filter(is_there);
-        let there: Vec<PhysicalName> = there.cloned().collect();
-        let counting = async { Ok::<_, EngineState>(counts(engine, &there, end, context).await) };
-        let (health, counts) =
-            tokio::try_join!(in_time(end, engine.health(&there, context)), counting)?;
-        let seen = Seen {
-            app: self,
-            states,
-            health,
-            counts,
-            data: self.data.as_ref().and_then(|data| data.version()),
-            may_be_older: self.may_be_older(bound),
-            is_building: self.is_building(),
-        };
-        let definitions = bound.indexes.indexes.iter().zip(targets.iter());
-        let indexes = definitions.map(|(definition, target)| match ready(target) {
-            Some(name) => seen.index(definition, name),
-            None => SeenIndex::default(),
-        });
-        Ok(indexes.collect())
-    }
-}
-
-/// What the engine says of all indexes.
-struct Seen<'s> {
-    app: &'s SearchApp,
-    states: Vec<IndexState>,
-    health: EngineHealth,
-    counts: Vec<(PhysicalName, Option<u64>)>,
-    /// The data as they are; `None` if their store does not say.
-    data: Option<DataVersion>,
-    may_be_older: bool,
-    is_building: bool,
-}
-
-impl Seen<'_> {
-    fn index(&self, definition: &IndexDefinition, name: &PhysicalName) -> SeenIndex {
-        let Some(state) = self.states.iter().find(|state| state.name == *name) else {
-            return SeenIndex::with(Problem::Gone);
-        };
-        let application = &self.app.host.options.name;
-        let Some(mark) = state
-            .mark
-            .as_ref()
-            .filter(|mark| mark.application == *application)
-        else {
-            return SeenIndex::with(Problem::Foreign);
-        };
-        if mark.fingerprint != definition.fingerprint {
-            return SeenIndex::with(Problem::Redefined);
-        }
-        let mut problems = Vec::new();
-        let alias = definition.alias();
-        // A run that ends moves the aliases a moment before its indexes are served.
-        if !self.is_building && !state.aliases.contains(&alias) {
-            problems.push(Problem::AliasElsewhere(alias));
-        }
-        let bad = self.health.indexes.get(name);
-        if let Some(bad) = bad.filter(|health| health.level == HealthLevel::Bad) {
-            problems.push(Problem::Unhealthy(bad.message.clone().unwrap_or_default()));
-        }
-        let counted = self.counts.iter().find(|(counted, _)| counted == name);
-        let documents = counted.and_then(|(_, number)| *number);
-        if documents.is_none() && problems.is_empty() {
-            problems.push(Problem::NotCounted);
-        }
-        if let Some(built) = &mark.built {
-            problems.extend(self.lacks(built, documents));
-        }
-        match mark.age(self.data.as_ref()) {
-            Age::Current => {}
-            Age::Older => problems.push(Problem::Older),
-            Age::Unknown if self.may_be_older => problems.push(Problem::MayBeOlder),
-            Age::Unknown => {}
-        }
-        SeenIndex {
-            is_seen: true,
-            documents,
-            built: mark.built.clone(),
-            problems,
-        }
-    }
-
-    /// Returns what an index lacks, by what was noted when it was built.
-    fn lacks(&self, built: &Built, documents: Option<u64>) -> Vec<Problem> {
-        let mut problems = Vec::new();
-        if let Some(found) = documents.filter(|found| *found != built.documents) {
-            let built = built.documents;
-            problems.push(Problem::Incomplete { found, built });
-        }
-        if built.rejected > 0 {
-            problems.push(Problem::Rejected(built.rejected));
-        }
-        if built.malformed > 0 && !self.app.options.ignore_malformed {
-            problems.push(Problem::Malformed(built.malformed));
-        }
-        problems
-    }
-}
-
 impl SeenIndex {
-    fn with(problem: Problem) -> Self {
+    pub(super) fn with(problem: Problem) -> Self {
         SeenIndex {
             is_seen: true,
             problems: vec![problem],
@@ -312,61 +157,16 @@ impl SeenIndex {
     }
 }
 
-fn ready(target: &Target) -> Option<&PhysicalName> {
-    match target {
-        Target::Ready(name) => Some(name),
-        Target::Building { .. } | Target::Missing => None,
-    }
-}
-
-async fn answers(engine: &Engine, context: &CallContext) -> Result<(), EngineError> {
-    engine.health(&[], context).await.map(drop)
-}
-
-/// Counts the documents of indexes, of a few at the same time, until a health check ends.
-async fn counts(
-    engine: &Engine,
-    names: &[PhysicalName],
-    end: Instant,
-    context: &CallContext,
-) -> Vec<(PhysicalName, Option<u64>)> {
-    let mut counted = Vec::with_capacity(names.len());
-    for some in names.chunks(COUNTS) {
-        let counts = some.iter().map(|name| async move {
-            let count = timeout_at(end, engine.count(name, context)).await;
-            count.ok().and_then(Result::ok)
-        });
-        let counts = join_all(counts).await;
-        counted.extend(some.iter().cloned().zip(counts));
-        if Instant::now() >= end {
-            break;
-        }
-    }
-    counted
-}
-
-/// Waits for what an engine says, though not beyond the end of a health check.
-async fn in_time<T>(
-    end: Instant,
-    look: impl Future<Output = Result<T, EngineError>>,
-) -> Result<T, EngineState> {
-    match timeout_at(end, look).await {
-        Ok(Ok(found)) => Ok(found),
-        Ok(Err(error)) => Err(EngineState::of(&error)),
-        Err(_) => Err(EngineState::late()),
-    }
-}
-
 impl EngineState {
     /// The engine does not answer in time.
-    fn late() -> Self {
+    pub(super) fn late() -> Self {
         EngineState::Away(Trouble {
             code: search_index::code::ENGINE_TIMEOUT.as_str(),
             message: "the search engine did not respond in time".to_owned(),
         })
     }
 
-    fn of(error: &EngineError) -> Self {
+    pub(super) fn of(error: &EngineError) -> Self {
         tracing::warn!(
             error = error as &dyn std::error::Error,
             "the search engine failed its check"

@@ -23,7 +23,7 @@
 //! 7. `GraphStore::version` says which data a store has. The indexer reads it before anything else and keeps it
 //!    with each index, with what the index lacks (`Mark::built`: the mapping's `_meta`, or the catalog of the
 //!    embedded engine). `indexer/plan` keeps an index only if it is of these data.
-//! 8. Health and `/soml/info` remember nothing of this: `servers::search::look` asks the engine for each index of
+//! 8. Health and `/soml/info` remember nothing of this: `servers::search::looking` asks the engine for each index of
 //!    the bound schema. All who ask at the same time share a look-up (`shared_look`).
 //!
 //! The paths that every service has (`host/served.rs`) are generic over the service, so all have the same pages,
@@ -36,6 +36,7 @@ mod app;
 mod binding;
 mod bound;
 mod check;
+pub mod code;
 mod engines;
 mod error;
 mod examples;
@@ -45,9 +46,13 @@ mod info;
 mod job;
 mod kept;
 mod look;
+mod looking;
 mod options;
 mod roles;
+mod routes;
+mod run;
 mod schemas;
+mod server;
 mod start;
 mod state;
 mod subgraph;
@@ -59,5 +64,6 @@ pub use kept::Storage;
 pub use options::{RetryOptions, SearchOptions, Severities, Severity};
 pub use roles::{Shown, not_allowed};
 pub use schemas::{ObjectServiceSchemas, ServiceAddress};
+pub use server::{Server, router};
 pub use start::FirstSchemaError;
 pub(crate) use state::health;

@@ -8,8 +8,6 @@ use soml_core::Schema;
 use soml_core::access::Rights;
 use soml_core::value::{Value, ValueKind};
 
-use super::app::SearchApp;
-use super::error::SearchChangeError;
 use super::options::SearchOptions;
 
 /// Names that a message lists of objects or roles.
@@ -119,31 +117,6 @@ pub fn not_allowed(soml: &Schema, options: &SearchOptions, is_secured: bool) -> 
     match is_allowed {
         true => None,
         false => Shown::of(soml, &options.super_roles),
-    }
-}
-
-impl SearchApp {
-    /// Refuses a schema that hides something while nobody has allowed that searches show it.
-    pub(super) fn check_roles(&self, soml: &Schema) -> Result<(), SearchChangeError> {
-        match not_allowed(soml, &self.options, self.host.verifier.is_some()) {
-            None => Ok(()),
-            Some(shown) => Err(SearchChangeError::RolesIgnored(Box::new(shown))),
-        }
-    }
-
-    /// Warns of what searches over a schema show although its roles hide it, unless somebody has said that this is
-    /// known. Returns whether there is such a thing.
-    pub(super) fn warn_of_roles(&self, soml: &Schema) -> bool {
-        let is_asked = self.host.verifier.is_some() && !self.options.knows_hidden;
-        let shown = is_asked
-            .then(|| Shown::of(soml, &self.options.super_roles))
-            .flatten();
-        if let Some(shown) = &shown {
-            tracing::warn!(
-                "{shown}: `search.rbac.enabled` is not built yet. Set it to `false` to say that this is known"
-            );
-        }
-        shown.is_some()
     }
 }
 

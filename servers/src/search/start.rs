@@ -9,7 +9,7 @@ use soml_core::Severity;
 use super::app::SearchApp;
 use super::binding::Begun;
 use super::error::SearchChangeError;
-use super::job::sleep;
+use super::run::sleep;
 use crate::causes::with_causes;
 use crate::schema::{SchemaIdError, check_id, path_name};
 

@@ -4,20 +4,12 @@ use search_index::service::Target;
 
 use super::app::SearchApp;
 use super::job::JobState;
-use super::look::{EngineState, Look, Problem};
+use super::look::{EngineState, Found, Look, Problem};
 use super::options::Severity;
 use crate::host::{Check, HealthRecord, INDEXER, INDEXES, SEARCH, Status};
 
 /// Problems of indexes that a message lists.
 const MAX_PROBLEMS: usize = 5;
-
-/// What was found when the service looked after itself.
-#[derive(Clone)]
-pub(crate) struct Found {
-    pub(crate) record: HealthRecord,
-    /// The engine that searches run on answered.
-    pub(crate) engine_answers: bool,
-}
 
 /// Returns the health of the service, from the cache when that is allowed and fresh.
 pub(crate) async fn health(app: &SearchApp, cached: bool) -> Found {

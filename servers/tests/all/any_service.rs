@@ -8,6 +8,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::response::Parts;
 use axum::http::{HeaderValue, Request as HttpRequest};
+use graphql_http::{GraphqlEndpoint, RequestBounds, Resources};
 use graphql_service::apollo_compiler::Schema;
 use graphql_service::apollo_compiler::validation::Valid;
 use graphql_service::writer::AnswerWriter;
@@ -16,8 +17,7 @@ use http_body_util::BodyExt;
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 use serde_json::{Value, json};
-use servers::host::Resources;
-use servers::http::{GraphqlEndpoint, RequestBounds, with_middleware};
+use servers::host::with_middleware;
 
 use crate::processes::PATIENCE;
 

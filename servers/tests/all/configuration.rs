@@ -4,7 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use servers::config::{ConfigError, LogFormat, Settings, Sources, read};
+use servers::config::{LogFormat, Settings, Sources, read};
+use service_config::ConfigError;
 use tempfile::TempDir;
 
 fn with_file(name: &str, text: &str) -> Result<Settings, ConfigError> {
@@ -311,7 +312,7 @@ fn what_asks_for_protection_stops_the_start_from_every_source() {
     for result in asked {
         let error = result.unwrap_err();
         assert!(matches!(error, ConfigError::Protection { .. }), "{error}");
-        let code = error.code().map(|code| code.as_str());
+        let code = servers::config::code_of(&error).map(|code| code.as_str());
         assert_eq!(code, Some("PROTECTION_UNAVAILABLE"));
         let text = error.to_string();
         assert!(

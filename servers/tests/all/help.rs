@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use servers::config::{PROPERTIES, Settings};
+use servers::config::{CATALOGUE, Settings};
 
 use crate::command_line::{code, err, out, soml};
 use crate::processes;
@@ -63,7 +63,7 @@ fn help_of_each_command_lists_its_own_options_and_names_the_page_of_properties()
     }
     for (name, text) in &texts {
         assert!(text.lines().count() < 120, "{name}: {text}");
-        for property in PROPERTIES.iter().map(|property| property.key) {
+        for property in CATALOGUE.properties.iter().map(|property| property.key) {
             let listed = text
                 .lines()
                 .any(|line| line.trim_start().starts_with(property));

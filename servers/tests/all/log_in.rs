@@ -431,7 +431,7 @@ fn no_log_line_shows_a_password_a_token_or_a_name_that_nobody_has() {
         let store = servers::store::in_memory().unwrap();
         let schemas = Arc::new(InMemorySchemaStore::default());
         let app = object_service(&Settings::default(), store, schemas).with_provider(provider);
-        let routes = TowerToHyperService::new(servers::http::router(Arc::new(app)));
+        let routes = TowerToHyperService::new(servers::object::router(Arc::new(app)));
         runtime.block_on(async {
             // People type passwords into the wrong field.
             for body in [

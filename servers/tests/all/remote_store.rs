@@ -12,8 +12,9 @@ use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
 use graph_store::remote::SparqlEndpoint;
 use graph_store::remote::http::{HttpEndpoint, ServerKind, ServerType};
 use graph_store::{CallContext, GraphStore, StoreError, StoreInfo};
-use servers::config::{ConfigError, Settings, Sources, read};
+use servers::config::{Settings, Sources, read};
 use servers::store::{DataStore, OpenError};
+use service_config::ConfigError;
 use tempfile::TempDir;
 
 use crate::command_line::{code, err, soml};
@@ -95,7 +96,9 @@ fn secrets_come_from_files_too_and_are_never_shown() {
     let secret = settings.sparql.credentials.clone().unwrap();
     assert_eq!(secret, outbound::Secret::new("hidden"));
     assert!(!format!("{settings:?}").contains("hidden"));
-    let property = servers::config::Property::find("sparql.endpoint.credentials").unwrap();
+    let property = servers::config::CATALOGUE
+        .find("sparql.endpoint.credentials")
+        .unwrap();
     assert_eq!(property.shown(&settings), "***");
 }
 

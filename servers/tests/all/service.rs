@@ -12,8 +12,8 @@ use schema_registry::{Expected, InMemorySchemaStore};
 use serde_json::Value;
 use servers::config::Settings;
 use servers::demo::STAR_WARS;
-use servers::http::{SearchServer, Server};
 use servers::object::App;
+use servers::object::Server;
 use servers::search::{SearchApp, SearchParts};
 use servers::store::in_memory;
 use servers::wiring::object_service;
@@ -155,7 +155,9 @@ impl Service {
                 None => drop(app.start_with_kept().await.unwrap()),
             }
             app.settled(PATIENCE).await;
-            SearchServer::listen(Arc::clone(&app)).await.unwrap()
+            servers::search::Server::listen(Arc::clone(&app))
+                .await
+                .unwrap()
         });
         let base = format!("http://{}", server.address());
         let (stop, stopped) = oneshot::channel::<()>();

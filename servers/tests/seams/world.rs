@@ -206,7 +206,7 @@ impl World {
         command.env("SECURITY_SECRET", SECRET);
         set(command, "security.superRoles", SUPER);
         set(command, "health.cacheTime", "0");
-        set(command, "logging.level", "info,servers::http=warn");
+        set(command, "logging.level", "info,graphql_http=warn");
         set(command, "graphql.requestTimeout", "10000");
         match self.back_ends {
             BackEnds::Embedded => drop(command.args(["--data", &self.file("museum.ttl")])),
@@ -247,7 +247,7 @@ impl World {
         ];
         command.envs(variables);
         set(&mut command, "health.cacheTime", "0");
-        set(&mut command, "logging.level", "info,servers::http=warn");
+        set(&mut command, "logging.level", "info,graphql_http=warn");
         // Over servers, a service says itself that its store is away, a while after its `socketTimeout`.
         let idle = match self.back_ends {
             BackEnds::Embedded => "5000",

@@ -40,6 +40,7 @@ impl Reader<'_> {
             std::fs::read_to_string(path).map_err(|error| Finding::unreadable(&name, 0, error))?;
         let file = syn::parse_file(&text)
             .map_err(|error| Finding::unreadable(&name, error.span().start().line, &error))?;
+        self.library.files.insert(module.to_vec(), name.clone());
         if !file.attrs.iter().any(paths::is_for_tests) {
             let scope = Scope {
                 file: &name,
@@ -93,6 +94,8 @@ impl Reader<'_> {
         let below = children.join(&name);
         let mut about = about(&item.attrs);
         if let Some((_, items)) = &item.content {
+            let file = scope.file.to_owned();
+            self.library.files.insert(module.clone(), file);
             let scope = Scope {
                 file: scope.file,
                 module: &module,

@@ -29,6 +29,12 @@ pub struct Library {
     pub macro_uses: Vec<Location>,
     /// Names that the crate root exports again, and where they come from.
     pub reexports: BTreeMap<String, String>,
+    /// The file of each module, the crate root and those inside of others included.
+    pub files: BTreeMap<Vec<String>, String>,
+    /// Paths to items of the crate, wherever they stand.
+    pub paths: Vec<Used>,
+    /// What modules below the crate root export again, and where it comes from.
+    pub exported: BTreeMap<(Vec<String>, String), Vec<String>>,
 }
 
 /// A top-level module.
@@ -38,6 +44,17 @@ pub struct Module {
     pub declared: Location,
     /// What it is for: the first sentence of its documentation.
     pub about: String,
+}
+
+/// A path to an item of the crate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Used {
+    /// The module in which it stands.
+    pub from: Vec<String>,
+    /// The segments after the crate root.
+    pub target: Vec<String>,
+    /// Where it stands, as it is written.
+    pub location: Location,
 }
 
 /// A path that leaves its top-level module.

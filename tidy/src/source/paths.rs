@@ -3,9 +3,9 @@
 use proc_macro2::{Span, TokenStream};
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Item, Meta, Token, UseTree};
+use syn::{Attribute, Item, Meta, Token, UseTree, Visibility};
 
-use super::{Import, Library, tokens};
+use super::{Import, Library, Used, tokens};
 
 /// Where an item stands.
 pub(super) struct Scope<'s> {
@@ -33,6 +33,36 @@ struct Collector<'c> {
 }
 
 impl Collector<'_> {
+    /// Notes that a module exports a name again; tells whether it is one of the crate.
+    fn exports(&mut self, written: &[String], name: String) -> bool {
+        let mut module = self.scope.module.to_vec();
+        let rest = match written[0].as_str() {
+            "crate" => {
+                module.clear();
+                &written[1..]
+            }
+            "self" => &written[1..],
+            "super" => {
+                let ups = written.iter().take_while(|segment| *segment == "super");
+                let ups = ups.count();
+                module.truncate(module.len().saturating_sub(ups));
+                &written[ups..]
+            }
+            // A module below, or another crate: which of them is known once all files are read.
+            _ => written,
+        };
+        module.extend(rest.iter().cloned());
+        let exported = &mut self.library.exported;
+        exported.insert((self.scope.module.to_vec(), name), module);
+        matches!(written[0].as_str(), "crate" | "self" | "super")
+    }
+
+    /// Adds a path when it leads out of the top-level module, and as no use of the item by this file.
+    fn add_outside(&mut self, written: &[String], span: Span) {
+        self.add(written, span);
+        self.library.paths.pop();
+    }
+
     /// Adds a path when it leads out of the top-level module.
     fn add(&mut self, written: &[String], span: Span) {
         let mut module: Vec<&String> = self.scope.module.iter().chain(&self.inner).collect();
@@ -52,6 +82,12 @@ impl Collector<'_> {
         while segments.next_if(|segment| *segment == "super").is_some() {
             module.pop();
         }
+        let target = module.iter().copied().chain(segments.clone());
+        self.library.paths.push(Used {
+            from: self.scope.module.to_vec(),
+            target: target.cloned().collect(),
+            location: self.scope.location(span, written.join("::")),
+        });
         if !module.is_empty() {
             return;
         }
@@ -120,8 +156,15 @@ impl<'ast> Visit<'ast> for Collector<'_> {
         if item.leading_colon.is_none() {
             let mut leaves = Vec::new();
             flatten(&item.tree, &mut Vec::new(), &mut leaves);
-            for (segments, _) in leaves {
-                self.add(&segments, item.use_token.span);
+            for (segments, name) in leaves {
+                let is_exported = !matches!(item.vis, Visibility::Inherited);
+                match name.filter(|_| is_exported && self.inner.is_empty()) {
+                    // Whoever uses the name depends on where it comes from, not the module that passes it on.
+                    Some(name) if self.exports(&segments, name.clone()) => {
+                        self.add_outside(&segments, item.use_token.span);
+                    }
+                    _ => self.add(&segments, item.use_token.span),
+                }
             }
         }
     }

@@ -4,13 +4,19 @@ use std::fs;
 use std::path::Path;
 
 use tempfile::TempDir;
-use tidy::rules::{Forbidden, Rules};
+use tidy::rules::{Forbidden, RingsOfFiles, Rules};
 
 const DOCUMENT: &str = "# Crates\n\n`low` is low, and `high` is high.\n";
+
+const RINGS: RingsOfFiles = RingsOfFiles {
+    most: 3,
+    crates: &["low"],
+};
 
 const RULES: Rules = Rules {
     floors: &[&["low"], &["high"]],
     forbidden: &[],
+    rings: RINGS,
 };
 
 /// Rules for more crates.
@@ -21,6 +27,7 @@ const MORE: Rules = Rules {
         to: "other",
         why: "they are strangers",
     }],
+    rings: RINGS,
 };
 
 const BASE: &str = "//! Everything small.\n\npub struct Item;\n";
@@ -358,4 +365,37 @@ fn what_cannot_be_read_is_reported() {
     made_up.write("Cargo.toml", "[workspace]\nmembers = [\"absent\"]\n");
     assert!(made_up.report()[0].starts_with("failed to read Cargo.toml"));
     assert!(tidy::check(Path::new("/absent/folder"), &RULES).len() == 1);
+}
+
+#[test]
+fn more_files_than_allowed_that_import_each_other_are_reported_also_where_a_module_passes_names_on()
+{
+    let made_up = MadeUp::new();
+    made_up.edit(
+        "low/src/lib.rs",
+        "pub mod top;\n",
+        "pub mod top;\npub mod ring;\n",
+    );
+    let parts =
+        "//! A ring.\n\nmod a;\nmod b;\nmod c;\n\npub use a::A;\npub use b::B;\npub use c::C;\n";
+    made_up.write("low/src/ring/mod.rs", parts);
+    for (file, name, next) in [("a", "A", "b::B"), ("b", "B", "c::C"), ("c", "C", "a::A")] {
+        let text =
+            format!("use super::{next} as Next;\n\npub struct {name}(pub Option<Box<Next>>);\n");
+        made_up.write(&format!("low/src/ring/{file}.rs"), &text);
+    }
+    assert_eq!(made_up.report(), [""; 0]);
+    made_up.edit("low/src/ring/mod.rs", "mod c;\n", "mod c;\nmod d;\n");
+    made_up.write(
+        "low/src/ring/d.rs",
+        "use crate::ring::A;\n\npub struct D(pub A);\n",
+    );
+    assert_eq!(made_up.report(), [""; 0]);
+    made_up.edit("low/src/ring/c.rs", "a::A", "d::D");
+    let finding = made_up.finding();
+    assert!(
+        finding.contains("4 files import each other, and at most 3 may"),
+        "{finding}"
+    );
+    assert!(finding.contains("low/src/ring/d.rs"), "{finding}");
 }

@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 use servers::config::Settings;
 use servers::gateway::{GatewayApp, GatewayParts, SubgraphOptions};
 use servers::host::HostState;
-use servers::http::GatewayServer;
 
 use super::reference;
 
@@ -49,7 +48,9 @@ async fn ours(subgraphs: SocketAddr) -> SocketAddr {
         query: None,
     };
     let app = Arc::new(GatewayApp::new(parts).unwrap());
-    let server = GatewayServer::listen(Arc::clone(&app)).await.unwrap();
+    let server = servers::gateway::Server::listen(Arc::clone(&app))
+        .await
+        .unwrap();
     let address = server.address();
     tokio::spawn(server.run(std::future::pending()));
     app.start().await.unwrap();

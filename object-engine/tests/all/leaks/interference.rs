@@ -126,6 +126,12 @@ fn forget_places(answer: &mut Value) {
         if error["extensions"]["code"] == "MULTIPLE_VALUES" {
             error["message"].take();
         }
+        if error["extensions"]["code"] == "VALUES_LEFT_OUT" {
+            // The example is the first one that is listed.
+            let message = error["message"].as_str().unwrap_or_default();
+            let (said, _example) = message.split_once(", such as ").unwrap_or((message, ""));
+            error["message"] = said.into();
+        }
     }
 }
 

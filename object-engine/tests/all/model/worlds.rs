@@ -88,10 +88,6 @@ pub(crate) fn check(kind: Kind, full: u64) {
     let schemas = count("ACCESS_CASES", full).div_ceil(REQUESTS_PER_SCHEMA);
     let mut tally = Tally::default();
     for seed in first..first + schemas {
-        let kind = match kind {
-            Kind::Image if seed % 2 == 0 => Kind::WrittenImage,
-            kind => kind,
-        };
         let mut subject = Subject::with_section(seed, kind, Some(roles::section_of_worlds));
         for number in 0..REQUESTS_PER_SCHEMA {
             subject.random = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(number));

@@ -20,7 +20,7 @@ impl Traces {
     ///
     /// # Errors
     /// When a property of the gateway asks for them.
-    pub(crate) fn new(name: &str, traces: &TracesOptions) -> Result<Self, TracesError> {
+    pub(crate) fn new(_name: &str, traces: &TracesOptions) -> Result<Self, TracesError> {
         let idle = not_built::check(traces)?;
         Ok(Traces { idle })
     }

@@ -35,10 +35,6 @@ pub use error::TracesError;
 pub(crate) use pipeline::Traces;
 pub use settings::{StandardVariables, TracesEndpoint, TracesOptions};
 
-/// The identifier of the trace that a request belongs to, as log lines have it. In the extensions of the request.
-#[derive(Clone, Debug)]
-pub(crate) struct TraceId(pub(crate) String);
-
 /// The variables of OpenTelemetry that say where traces go to, the most specific first.
 const ENDPOINTS: [&str; 2] = [
     "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",

@@ -7,12 +7,13 @@ use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
+use graphql_http::TraceId;
 use graphql_service::{ObservedOperation, RequestContext, RequestObserver};
 use opentelemetry::trace::{Span, SpanBuilder, SpanKind, Status, TraceContextExt};
 use opentelemetry::{Context, KeyValue};
 
 use super::pipeline::Pipeline;
-use super::{TraceId, propagation};
+use super::propagation;
 
 /// The path of requests that are traced.
 const PATH: &str = "/graphql";

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request as HttpRequest;
+use graphql_http::{GraphqlEndpoint, RequestBounds, Resources};
 use graphql_service::apollo_compiler::Schema;
 use graphql_service::apollo_compiler::validation::Valid;
 use graphql_service::{
@@ -15,8 +16,7 @@ use graphql_service::{
 };
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
-use servers::host::Resources;
-use servers::http::{GraphqlEndpoint, RequestBounds, authenticated};
+use servers::host::authenticated;
 use service_auth::{Key, Verifier, VerifierOptions};
 
 use super::process::Process;

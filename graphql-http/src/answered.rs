@@ -1,0 +1,45 @@
+//! What has become of a request.
+
+use axum::response::{IntoResponse, Response as HttpResponse};
+use graphql_service::{Outcome, Written};
+
+use crate::compression::Offered;
+
+/// A response of HTTP, and what is logged of it.
+pub struct Answered {
+    /// The response.
+    pub response: HttpResponse,
+    /// Of a response to GraphQL, which was offered for compression then.
+    pub summary: Option<Summary>,
+}
+
+impl From<HttpResponse> for Answered {
+    fn from(mut response: HttpResponse) -> Self {
+        Answered {
+            summary: response.extensions_mut().remove(),
+            response,
+        }
+    }
+}
+
+impl IntoResponse for Answered {
+    fn into_response(mut self) -> HttpResponse {
+        if let Some(summary) = self.summary {
+            let extensions = self.response.extensions_mut();
+            extensions.insert(summary);
+            extensions.insert(Offered);
+        }
+        self.response
+    }
+}
+
+/// What is logged of a GraphQL response; its operation is not, since clients write it.
+#[derive(Clone, Copy, Debug)]
+pub struct Summary {
+    /// Length of the response before compression.
+    pub bytes: usize,
+    /// What became of the operation.
+    pub outcome: Outcome,
+    /// What a mutation has written.
+    pub written: Option<Written>,
+}

@@ -1,0 +1,33 @@
+#![doc = include_str!("../README.md")]
+
+mod answer;
+mod answered;
+mod batch;
+pub mod body;
+pub mod code;
+pub mod compression;
+mod endpoint;
+mod error;
+mod forwarding;
+mod held;
+mod idempotency;
+pub mod negotiate;
+mod observer;
+mod persisted;
+pub mod request_id;
+mod resources;
+mod response_body;
+mod sender;
+
+pub use answered::{Answered, Summary};
+pub use endpoint::{
+    GraphqlEndpoint, RequestBounds, StreamBounds, Streams, SubscriptionOptions, asks_for_websocket,
+};
+pub use error::HttpError;
+pub use forwarding::Forwarding;
+pub use held::Held;
+pub use idempotency::IDEMPOTENCY_KEY;
+pub use persisted::{PersistedOptions, PersistedQueries, TrustedError, TrustedOptions};
+pub use request_id::{RequestId, TraceId};
+pub use resources::Resources;
+pub use sender::{Sender, note, sender};

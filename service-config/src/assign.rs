@@ -1,0 +1,201 @@
+//! From names and values to settings: properties, their other names, and what is not built yet.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
+
+use crate::catalogue::Catalogue;
+use crate::error::ConfigError;
+use crate::property::{Alias, Asks, Planned, Property, is_off};
+
+/// A value with the place that it comes from.
+struct Given {
+    value: String,
+    origin: String,
+}
+
+/// Settings that are being read, later sources over earlier ones.
+pub(crate) struct Assignments<'c, S: 'static> {
+    catalogue: &'c Catalogue<S>,
+    settings: S,
+    /// Properties that a source sets by their own name.
+    set: HashSet<&'static str>,
+    fallbacks: Vec<(&'static str, Given)>,
+    /// Properties that are not built yet, by the name as given; the last value counts.
+    planned: BTreeMap<String, (&'static Planned<S>, Given)>,
+}
+
+impl<'c, S> Assignments<'c, S> {
+    pub(crate) fn new(catalogue: &'c Catalogue<S>, defaults: S) -> Self {
+        Assignments {
+            catalogue,
+            settings: defaults,
+            set: HashSet::new(),
+            fallbacks: Vec::new(),
+            planned: BTreeMap::new(),
+        }
+    }
+
+    /// Takes a value; returns whether the name is known.
+    pub(crate) fn assign(
+        &mut self,
+        name: &str,
+        value: &str,
+        origin: &str,
+    ) -> Result<bool, ConfigError> {
+        let catalogue = self.catalogue;
+        if let Some(property) = catalogue.find(name) {
+            self.set.insert(property.key);
+            self.set(property, value, origin)?;
+        } else if let Some(found) = catalogue.numbered(name) {
+            let set = found.numbered.parts[found.part].set;
+            set(&mut self.settings, found.number, value)
+                .map_err(|expected| refused(found.key(), value, origin, expected))?;
+        } else if let Some(alias) = catalogue.alias(name) {
+            self.assign_alias(alias, value, origin)?;
+        } else if let Some(planned) = catalogue.planned(name) {
+            self.plan(name, planned, value, origin);
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Takes a variable that somebody else has given a meaning; tells whether it is one.
+    pub(crate) fn standard(&mut self, name: &str, value: &str) -> bool {
+        let standard = self.catalogue.standard.as_ref();
+        let Some(standard) = standard.filter(|it| name.starts_with(it.prefix)) else {
+            return false;
+        };
+        (standard.set)(&mut self.settings, name, value);
+        true
+    }
+
+    /// Takes a value by another name of its property.
+    fn assign_alias(
+        &mut self,
+        alias: &Alias,
+        value: &str,
+        origin: &str,
+    ) -> Result<(), ConfigError> {
+        let converted = (alias.convert)(value).map_err(|expected| ConfigError::Value {
+            key: alias.name.into(),
+            origin: origin.to_owned(),
+            value: value.to_owned(),
+            expected,
+        })?;
+        let property = self.catalogue.find(alias.key);
+        let property = property.expect("aliases name properties of the table");
+        if alias.falls_back {
+            let origin = origin.to_owned();
+            let given = Given {
+                value: converted,
+                origin,
+            };
+            self.fallbacks.push((property.key, given));
+            return Ok(());
+        }
+        self.set(property, &converted, origin)
+    }
+
+    fn plan(&mut self, name: &str, planned: &'static Planned<S>, value: &str, origin: &str) {
+        let name = match planned.is_family() {
+            true => name,
+            false => planned.name,
+        };
+        let given = Given {
+            value: value.to_owned(),
+            origin: origin.to_owned(),
+        };
+        self.planned.insert(name.to_owned(), (planned, given));
+    }
+
+    fn set(
+        &mut self,
+        property: &Property<S>,
+        value: &str,
+        origin: &str,
+    ) -> Result<(), ConfigError> {
+        property.set(&mut self.settings, value).map_err(|expected| {
+            let shown = if property.secret { "***" } else { value };
+            refused(property.key, shown, origin, expected)
+        })
+    }
+
+    /// Returns the settings, and a warning about everything that was given and has no effect.
+    pub(crate) fn finish(mut self) -> Result<Outcome<S>, ConfigError> {
+        for (key, given) in std::mem::take(&mut self.fallbacks) {
+            if !self.set.contains(key) {
+                let property = self.catalogue.find(key).expect("it was found before");
+                self.set(property, &given.value, &given.origin)?;
+            }
+        }
+        self.refuse_protection()?;
+        let idle: Vec<String> = self
+            .planned
+            .iter()
+            .filter(|(_, (planned, given))| planned.as_it_is != Some(&*given.value))
+            .map(|(name, _)| format!("`{name}`"))
+            .collect();
+        let warning = (!idle.is_empty()).then(|| {
+            format!(
+                "properties that are known but not built yet, and have no effect: {}",
+                idle.join(", ")
+            )
+        });
+        let planned = self.planned.into_keys();
+        Ok(Outcome {
+            settings: self.settings,
+            planned: planned.collect(),
+            warning,
+        })
+    }
+
+    /// Fails where a value asks for protection, which must never be missing unnoticed.
+    fn refuse_protection(&self) -> Result<(), ConfigError> {
+        for (name, (planned, given)) in &self.planned {
+            let asks = match planned.asks {
+                Asks::Service => false,
+                Asks::Protection { is_disabled } => {
+                    !is_disabled(&self.settings) && !is_off(&given.value)
+                }
+            };
+            if asks {
+                return Err(ConfigError::Protection {
+                    key: name.clone(),
+                    origin: given.origin.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the sources say together.
+pub(crate) struct Outcome<S> {
+    pub(crate) settings: S,
+    /// The properties that are not built yet, of those that are set.
+    pub(crate) planned: Vec<String>,
+    /// A warning about everything that was given and has no effect.
+    pub(crate) warning: Option<String>,
+}
+
+/// Returns why a value cannot be taken, without a user that is in it.
+fn refused(
+    key: impl Into<Cow<'static, str>>,
+    value: &str,
+    origin: &str,
+    expected: &'static str,
+) -> ConfigError {
+    let value = if carries_user(value) { "***" } else { value };
+    ConfigError::Value {
+        key: key.into(),
+        origin: origin.to_owned(),
+        value: value.to_owned(),
+        expected,
+    }
+}
+
+/// Tells whether `value` contains an address with a user, and so perhaps a password.
+fn carries_user(value: &str) -> bool {
+    value.contains("://") && value.contains('@')
+}

@@ -1,0 +1,105 @@
+//! All names that a program can be configured by.
+
+use crate::names::normalized;
+use crate::property::{Alias, Numbered, Planned, Property};
+
+/// Everything that a program can be configured by, and what it says of the names that it does not know.
+pub struct Catalogue<S: 'static> {
+    /// The properties, in the order of the documentation.
+    pub properties: Vec<Property<S>>,
+    /// Properties that each of many things has.
+    pub numbered: Option<Numbered<S>>,
+    /// Other names of properties.
+    pub aliases: &'static [Alias],
+    /// What is known and not built yet.
+    pub planned: &'static [Planned<S>],
+    /// Variables of the environment that commands read, beside properties.
+    pub variables: &'static [&'static str],
+    /// First segments of names that can only be meant for this program.
+    pub families: &'static [&'static str],
+    /// Variables of the environment that somebody else has given a meaning.
+    pub standard: Option<Standard<S>>,
+}
+
+/// Variables that somebody else has given a meaning, such as `OTEL_…`.
+pub struct Standard<S> {
+    /// What all their names begin with.
+    pub prefix: &'static str,
+    /// Takes the value of one.
+    pub set: fn(&mut S, &str, &str),
+}
+
+/// One property of a numbered thing.
+pub(crate) struct Found<'c, S: 'static> {
+    pub(crate) numbered: &'c Numbered<S>,
+    pub(crate) number: u32,
+    pub(crate) part: usize,
+}
+
+impl<S> Found<'_, S> {
+    /// Returns the name as it is documented.
+    pub(crate) fn key(&self) -> String {
+        let end = self.numbered.parts[self.part].end;
+        format!("{}{}{end}", self.numbered.family, self.number)
+    }
+}
+
+impl<S> Catalogue<S> {
+    /// Finds the property called `name`, ignoring case and punctuation.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&Property<S>> {
+        let wanted = normalized(name);
+        let mut properties = self.properties.iter();
+        properties.find(|property| normalized(property.key) == wanted)
+    }
+
+    /// Finds the other name `name` of a property.
+    pub(crate) fn alias(&self, name: &str) -> Option<&'static Alias> {
+        let wanted = normalized(name);
+        let mut aliases = self.aliases.iter();
+        aliases.find(|alias| normalized(alias.name) == wanted)
+    }
+
+    /// Finds the property that is not built yet, ignoring case and punctuation.
+    #[must_use]
+    pub fn planned(&self, name: &str) -> Option<&'static Planned<S>> {
+        let wanted = normalized(name);
+        let path = dotted(name);
+        let mut planned = self.planned.iter();
+        let exact = planned.find(|planned| normalized(planned.name) == wanted);
+        exact.or_else(|| {
+            self.planned.iter().find(|planned| {
+                let parent = planned.name.strip_suffix('*');
+                parent.is_some_and(|parent| path.starts_with(&dotted(parent)))
+            })
+        })
+    }
+
+    /// Finds the property of a numbered thing.
+    pub(crate) fn numbered(&self, name: &str) -> Option<Found<'_, S>> {
+        let numbered = self.numbered.as_ref()?;
+        let wanted = normalized(name);
+        let rest = wanted.strip_prefix(&normalized(numbered.family))?;
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let number = rest[..digits].parse().ok()?;
+        let end = &rest[digits..];
+        let part = numbered.parts.iter().position(|part| {
+            let is = |of: &str| normalized(of) == end;
+            is(part.end) || part.other_end.is_some_and(is)
+        });
+        Some(Found {
+            numbered,
+            number,
+            part: part?,
+        })
+    }
+}
+
+/// Returns a name in lower case with one kind of punctuation, to compare the parts of names.
+fn dotted(name: &str) -> String {
+    let dotted = |c: char| match c {
+        c if c.is_ascii_alphanumeric() => c.to_ascii_lowercase(),
+        _ => '.',
+    };
+    name.chars().map(dotted).collect()
+}

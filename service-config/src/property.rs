@@ -1,0 +1,186 @@
+//! Properties of a program, and the other names that it knows.
+
+use std::fmt;
+
+use crate::setting::Setting;
+
+/// Sets a value; the error says what would be accepted.
+type Set<S> = Box<dyn Fn(&mut S, &str) -> Result<(), &'static str> + Send + Sync>;
+
+/// Returns a value as it would be configured.
+type Get<S> = Box<dyn Fn(&S) -> String + Send + Sync>;
+
+/// A property, which is one value of the settings.
+pub struct Property<S> {
+    /// Name, as documented.
+    pub key: &'static str,
+    /// What the documentation calls its type.
+    pub kind: &'static str,
+    /// What it does, for the documentation.
+    pub doc: &'static str,
+    /// The value must not be shown; `<KEY>_FILE` in the environment names a file that holds it.
+    pub secret: bool,
+    set: Set<S>,
+    get: Get<S>,
+}
+
+impl<S> Property<S> {
+    /// Describes a property that is a field of the settings.
+    ///
+    /// `L` says whose way to write values it is ([`Setting`]).
+    pub fn of_field<L, T: Setting<L> + 'static>(
+        key: &'static str,
+        doc: &'static str,
+        field: fn(&S) -> &T,
+        field_mut: fn(&mut S) -> &mut T,
+    ) -> Self
+    where
+        S: 'static,
+    {
+        let set = move |settings: &mut S, text: &str| {
+            *field_mut(settings) = T::parse(text)?;
+            Ok(())
+        };
+        Property::new(key, T::TYPE, doc, set, move |settings| {
+            field(settings).show()
+        })
+    }
+
+    /// Describes a property that is read and written by functions.
+    pub fn new(
+        key: &'static str,
+        kind: &'static str,
+        doc: &'static str,
+        set: impl Fn(&mut S, &str) -> Result<(), &'static str> + Send + Sync + 'static,
+        get: impl Fn(&S) -> String + Send + Sync + 'static,
+    ) -> Self {
+        Property {
+            key,
+            kind,
+            doc,
+            secret: false,
+            set: Box::new(set),
+            get: Box::new(get),
+        }
+    }
+
+    /// Says whether the value must not be shown.
+    #[must_use]
+    pub fn with_secret(mut self, secret: bool) -> Self {
+        self.secret = secret;
+        self
+    }
+
+    /// Returns the value as it would be configured.
+    pub fn get(&self, settings: &S) -> String {
+        (self.get)(settings)
+    }
+
+    /// Returns the value, masked when it is secret.
+    pub fn shown(&self, settings: &S) -> String {
+        match self.secret {
+            true => "***".to_owned(),
+            false => self.get(settings),
+        }
+    }
+
+    /// Sets the value.
+    ///
+    /// # Errors
+    /// What was expected.
+    pub fn set(&self, settings: &mut S, text: &str) -> Result<(), &'static str> {
+        (self.set)(settings, text)
+    }
+}
+
+impl<S> fmt::Debug for Property<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Property")
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Properties that each of many things has, which are numbered: `graphql.service.0.name`.
+pub struct Numbered<S: 'static> {
+    /// What stands before the number, with a dot at the end.
+    pub family: &'static str,
+    /// The properties of each.
+    pub parts: &'static [Part<S>],
+}
+
+/// A property that each of many things has.
+pub struct Part<S> {
+    /// What stands behind the number; nothing, or with a dot at the begin.
+    pub end: &'static str,
+    /// Another such end, which is not documented.
+    pub other_end: Option<&'static str>,
+    /// What the documentation calls the type.
+    pub kind: &'static str,
+    /// What it does, for the documentation.
+    pub doc: &'static str,
+    /// Sets the value of the thing of a number; the error says what was expected.
+    pub set: fn(&mut S, u32, &str) -> Result<(), &'static str>,
+}
+
+/// Another name of a property.
+#[derive(Clone, Copy, Debug)]
+pub struct Alias {
+    /// The name.
+    pub name: &'static str,
+    /// The property that it sets.
+    pub key: &'static str,
+    /// Counts only where no source sets the property by its own name.
+    pub falls_back: bool,
+    /// Returns the value as the property itself takes it; the error completes "expected …".
+    pub convert: fn(&str) -> Result<String, &'static str>,
+    /// What differs from the property, for the documentation.
+    pub note: &'static str,
+}
+
+/// A property that is known and not built yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Planned<S: 'static> {
+    /// The name; names below it too where it ends in `.*`.
+    pub name: &'static str,
+    /// What a value asks for.
+    pub asks: Asks<S>,
+    /// The value that says what the program does anyway.
+    pub as_it_is: Option<&'static str>,
+}
+
+/// What a value of a property that is not built yet asks for.
+#[derive(Debug)]
+pub enum Asks<S> {
+    /// Something that can be left undone with a warning.
+    Service,
+    /// Protection, which must never be missing unnoticed: unless the value says no, or the rest of the settings says so for
+    /// all of it.
+    Protection {
+        /// Tells whether nothing of this kind is asked for, whatever the value is.
+        is_disabled: fn(&S) -> bool,
+    },
+}
+
+impl<S> Clone for Asks<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Asks<S> {}
+
+impl<S> Planned<S> {
+    /// Tells whether names below it are meant too.
+    #[must_use]
+    pub fn is_family(&self) -> bool {
+        self.name.ends_with('*')
+    }
+}
+
+/// Tells whether a value says no.
+pub(crate) fn is_off(value: &str) -> bool {
+    let off = ["", "false", "no", "off", "0", "none", "null"];
+    off.iter()
+        .any(|word| word.eq_ignore_ascii_case(value.trim()))
+}

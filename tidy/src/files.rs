@@ -1,0 +1,89 @@
+//! Files that import each other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::finding::{Finding, Location};
+use crate::graph::{self, Edges};
+use crate::rules::Rules;
+use crate::source::{self, Library};
+use crate::workspace::Workspace;
+
+/// How many names may be passed on one after the other.
+const DEPTH: usize = 8;
+
+/// Holds the files of some crates to the bound on those that import each other.
+#[must_use]
+pub fn check(workspace: &Workspace, rules: &Rules) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for member in &workspace.members {
+        let Some(lib) = &member.library else { continue };
+        if !rules.rings.crates.contains(&member.name.as_str()) {
+            continue;
+        }
+        // What cannot be read is reported where modules are looked at.
+        if let Ok(library) = source::read(&workspace.root, lib) {
+            findings.extend(rings(&library, rules.rings.most));
+        }
+    }
+    findings
+}
+
+fn rings(library: &Library, most: usize) -> Vec<Finding> {
+    let mut edges: Edges = Edges::new();
+    let mut places: BTreeMap<(&String, &String), &Location> = BTreeMap::new();
+    for used in &library.paths {
+        let module = defining(library, &used.target, 0);
+        let (Some(from), Some(to)) = (library.files.get(&used.from), library.files.get(&module))
+        else {
+            continue;
+        };
+        if from != to {
+            edges.entry(from.clone()).or_default().insert(to.clone());
+            places.entry((from, to)).or_insert(&used.location);
+        }
+    }
+    let groups = graph::groups(&edges).into_iter();
+    let large = groups.filter(|group| group.len() > most);
+    large.map(|group| ring(&group, &places, most)).collect()
+}
+
+/// Returns the module that defines what a path leads to.
+fn defining(library: &Library, target: &[String], depth: usize) -> Vec<String> {
+    let mut module: Vec<String> = Vec::new();
+    for (at, segment) in target.iter().enumerate() {
+        let mut below = module.clone();
+        below.push(segment.clone());
+        if library.files.contains_key(&below) {
+            module = below;
+            continue;
+        }
+        let exported = library.exported.get(&(module.clone(), segment.clone()));
+        if let Some(exported) = exported.filter(|_| depth < DEPTH) {
+            let rest = target[at + 1..].iter();
+            let further: Vec<String> = exported.iter().chain(rest).cloned().collect();
+            return defining(library, &further, depth + 1);
+        }
+        break;
+    }
+    module
+}
+
+fn ring(
+    group: &BTreeSet<String>,
+    places: &BTreeMap<(&String, &String), &Location>,
+    most: usize,
+) -> Finding {
+    let within = places
+        .iter()
+        .filter(|((from, to), _)| group.contains(*from) && group.contains(*to));
+    let names: Vec<&str> = group.iter().map(String::as_str).collect();
+    Finding {
+        message: format!(
+            "{} files import each other, and at most {most} may: {}",
+            group.len(),
+            names.join(", ")
+        ),
+        locations: within.map(|(_, location)| (*location).clone()).collect(),
+        help: "Move what the lower ones need into a file below all of them.".to_owned(),
+    }
+}
