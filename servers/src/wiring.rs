@@ -30,8 +30,9 @@ pub fn object_service(
     store: Arc<dyn GraphStore>,
     schemas: Arc<dyn SchemaStore>,
 ) -> App {
-    let host = HostState::new(settings.host_options(), settings.resources());
-    let host = host.with_verifier(verifier(settings).map(Arc::new));
+    let host = settings
+        .host()
+        .with_verifier(verifier(settings).map(Arc::new));
     App::new(host, settings.object_options(), store, schemas)
 }
 
@@ -85,6 +86,12 @@ impl Settings {
             slots: self.slots.0,
             queue: self.queue,
         })
+    }
+
+    /// Begins a service that shares nothing with another, and demands no token.
+    #[must_use]
+    pub fn host(&self) -> HostState {
+        HostState::new(self.host_options(), self.resources())
     }
 
     /// Returns the options of the object service.

@@ -15,7 +15,7 @@ struct Given {
 
 /// Settings that are being read, later sources over earlier ones.
 pub(crate) struct Assignments<'c, S: 'static> {
-    catalogue: &'c Catalogue<S>,
+    pub(crate) catalogue: &'c Catalogue<S>,
     settings: S,
     /// Properties that a source sets by their own name.
     set: HashSet<&'static str>,
@@ -47,8 +47,7 @@ impl<'c, S> Assignments<'c, S> {
             self.set.insert(property.key);
             self.set(property, value, origin)?;
         } else if let Some(found) = catalogue.numbered(name) {
-            let set = found.numbered.parts[found.part].set;
-            set(&mut self.settings, found.number, value)
+            (found.part.set)(&mut self.settings, found.number, value)
                 .map_err(|expected| refused(found.key(), value, origin, expected))?;
         } else if let Some(alias) = catalogue.alias(name) {
             self.assign_alias(alias, value, origin)?;
@@ -58,6 +57,23 @@ impl<'c, S> Assignments<'c, S> {
             return Ok(false);
         }
         Ok(true)
+    }
+
+    /// Takes a value of a name that must be known.
+    pub(crate) fn assign_known(
+        &mut self,
+        name: &str,
+        value: &str,
+        origin: &str,
+    ) -> Result<(), ConfigError> {
+        if self.assign(name, value, origin)? {
+            return Ok(());
+        }
+        Err(ConfigError::Unknown {
+            key: name.to_owned(),
+            origin: origin.to_owned(),
+            near: self.catalogue.nearest(name),
+        })
     }
 
     /// Takes a variable that somebody else has given a meaning; tells whether it is one.

@@ -1,7 +1,7 @@
 //! All names that a program can be configured by.
 
 use crate::names::normalized;
-use crate::property::{Alias, Numbered, Planned, Property};
+use crate::property::{Alias, Numbered, Part, Planned, Property};
 
 /// Everything that a program can be configured by, and what it says of the names that it does not know.
 pub struct Catalogue<S: 'static> {
@@ -33,14 +33,13 @@ pub struct Standard<S> {
 pub(crate) struct Found<'c, S: 'static> {
     pub(crate) numbered: &'c Numbered<S>,
     pub(crate) number: u32,
-    pub(crate) part: usize,
+    pub(crate) part: &'c Part<S>,
 }
 
 impl<S> Found<'_, S> {
     /// Returns the name as it is documented.
     pub(crate) fn key(&self) -> String {
-        let end = self.numbered.parts[self.part].end;
-        format!("{}{}{end}", self.numbered.family, self.number)
+        format!("{}{}{}", self.numbered.family, self.number, self.part.end)
     }
 }
 
@@ -83,7 +82,7 @@ impl<S> Catalogue<S> {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let number = rest[..digits].parse().ok()?;
         let end = &rest[digits..];
-        let part = numbered.parts.iter().position(|part| {
+        let part = numbered.parts.iter().find(|part| {
             let is = |of: &str| normalized(of) == end;
             is(part.end) || part.other_end.is_some_and(is)
         });

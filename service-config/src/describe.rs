@@ -27,7 +27,7 @@ impl<S> Catalogue<S> {
             return Some(text);
         }
         if let Some(found) = self.numbered(name) {
-            let part = &found.numbered.parts[found.part];
+            let part = found.part;
             let kind = part.kind.replace('`', "");
             return Some(format!("{} ({kind})\n{}", found.key(), part.doc));
         }

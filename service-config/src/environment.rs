@@ -11,8 +11,7 @@ const LINK_SCHEMES: &[&str] = &["tcp://", "udp://", "sctp://"];
 
 /// Returns whether a value is the address of a linked service. Orchestrators set such values under names like
 /// those of properties: `SEARCH_PORT` for a service that is called `search`.
-#[must_use]
-pub fn is_link_address(value: &str) -> bool {
+pub(crate) fn is_link_address(value: &str) -> bool {
     LINK_SCHEMES.iter().any(|scheme| value.starts_with(scheme))
 }
 
@@ -92,4 +91,15 @@ fn is_of_link(key: &str, value: &str) -> bool {
     let is_copied = segments.iter().skip(1).any(|segment| segment == "env");
     let is_name = segments.last().is_some_and(|last| last == "name") && value.starts_with('/');
     has_port || has_number || is_host || is_copied || is_name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_linked_services_are_known_by_their_scheme() {
+        assert!(is_link_address("tcp://10.0.0.1:80") && is_link_address("udp://10.0.0.1:80"));
+        assert!(!is_link_address("http://10.0.0.1:80") && !is_link_address("9995"));
+    }
 }

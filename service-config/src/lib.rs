@@ -13,7 +13,6 @@ mod setting;
 mod sources;
 
 pub use catalogue::{Catalogue, Standard};
-pub use environment::is_link_address;
 pub use error::ConfigError;
 pub use names::normalized;
 pub use property::{Alias, Asks, Numbered, Part, Planned, Property};

@@ -78,9 +78,10 @@ impl<S> Property<S> {
 
     /// Returns the value, masked when it is secret.
     pub fn shown(&self, settings: &S) -> String {
-        match self.secret {
-            true => "***".to_owned(),
-            false => self.get(settings),
+        if self.secret {
+            "***".to_owned()
+        } else {
+            self.get(settings)
         }
     }
 

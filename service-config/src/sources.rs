@@ -41,11 +41,11 @@ pub fn read<S: Clone>(
     if let Some(path) = sources.file {
         let origin = path.display().to_string();
         for (key, value) in own_names_last(catalogue, file_pairs(path)?) {
-            assign_known(catalogue, &mut assignments, &key, &value, &origin)?;
+            assignments.assign_known(&key, &value, &origin)?;
         }
     }
     for (key, value) in own_names_last(catalogue, sources.environment.clone()) {
-        environment_pair(catalogue, &mut assignments, &key, &value, &mut warnings)?;
+        environment_pair(&mut assignments, &key, &value, &mut warnings)?;
     }
     let pairs = sources.flags.iter().map(|pair| {
         pair.split_once('=')
@@ -53,7 +53,7 @@ pub fn read<S: Clone>(
             .ok_or_else(|| ConfigError::NotAPair(pair.clone()))
     });
     for (key, value) in own_names_last(catalogue, pairs.collect::<Result<_, _>>()?) {
-        assign_known(catalogue, &mut assignments, &key, &value, "--set")?;
+        assignments.assign_known(&key, &value, "--set")?;
     }
     let outcome = assignments.finish()?;
     warnings.extend(outcome.warning);
@@ -84,36 +84,16 @@ fn own_names_last<S>(
     pairs
 }
 
-fn assign_known<S>(
-    catalogue: &Catalogue<S>,
-    assignments: &mut Assignments<'_, S>,
-    key: &str,
-    value: &str,
-    origin: &str,
-) -> Result<(), ConfigError> {
-    if assignments.assign(key, value, origin)? {
-        return Ok(());
-    }
-    Err(ConfigError::Unknown {
-        key: key.to_owned(),
-        origin: origin.to_owned(),
-        near: catalogue.nearest(key),
-    })
-}
-
 fn environment_pair<S>(
-    catalogue: &Catalogue<S>,
     assignments: &mut Assignments<'_, S>,
     key: &str,
     value: &str,
     warnings: &mut Vec<String>,
 ) -> Result<(), ConfigError> {
-    if assignments.standard(key, value) {
+    if assignments.standard(key, value) || is_link_address(value) {
         return Ok(());
     }
-    if is_link_address(value) {
-        return Ok(());
-    }
+    let catalogue = assignments.catalogue;
     let origin = format!("the environment ({key})");
     // Whatever stands below a name that others use too may be meant for them, unless it is nearly one of ours.
     let is_foreign = !catalogue.is_ours(key)
@@ -137,13 +117,7 @@ fn environment_pair<S>(
             path: path.to_owned(),
             source,
         })?;
-        return assign_known(
-            catalogue,
-            assignments,
-            property.key,
-            text.trim_end(),
-            &origin,
-        );
+        return assignments.assign_known(property.key, text.trim_end(), &origin);
     }
     if let Some(planned) = key
         .strip_suffix("_FILE")
@@ -151,7 +125,7 @@ fn environment_pair<S>(
         && !planned.is_family()
     {
         // What the file holds has no effect; that something was given has.
-        return assign_known(catalogue, assignments, planned.name, value, &origin);
+        return assignments.assign_known(planned.name, value, &origin);
     }
     warnings.extend(catalogue.warning(key, value));
     Ok(())

@@ -5,27 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::finding::{Finding, Location};
 use crate::graph::{self, Edges};
 use crate::rules::Rules;
-use crate::source::{self, Library};
-use crate::workspace::Workspace;
+use crate::source::Library;
 
 /// How many names may be passed on one after the other.
 const DEPTH: usize = 8;
 
-/// Holds the files of some crates to the bound on those that import each other.
+/// Holds the files of a library to the bound on those that import each other, where there is one.
 #[must_use]
-pub fn check(workspace: &Workspace, rules: &Rules) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for member in &workspace.members {
-        let Some(lib) = &member.library else { continue };
-        if !rules.rings.crates.contains(&member.name.as_str()) {
-            continue;
-        }
-        // What cannot be read is reported where modules are looked at.
-        if let Ok(library) = source::read(&workspace.root, lib) {
-            findings.extend(rings(&library, rules.rings.most));
-        }
+pub fn check(name: &str, library: &Library, rules: &Rules) -> Vec<Finding> {
+    if rules.rings.crates.contains(&name) {
+        rings(library, rules.rings.most)
+    } else {
+        Vec::new()
     }
-    findings
 }
 
 fn rings(library: &Library, most: usize) -> Vec<Finding> {

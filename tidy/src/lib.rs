@@ -30,13 +30,20 @@ use workspace::Workspace;
 /// The folder holds the `Cargo.toml` of the workspace and `ARCHITECTURE.md`.
 #[must_use]
 pub fn check(root: &Path, rules: &Rules) -> Vec<Finding> {
-    match Workspace::read(root) {
-        Ok(workspace) => {
-            let mut findings = crates::check(&workspace, rules);
-            findings.extend(modules::check(&workspace));
-            findings.extend(files::check(&workspace, rules));
-            findings
+    let workspace = match Workspace::read(root) {
+        Ok(workspace) => workspace,
+        Err(finding) => return vec![finding],
+    };
+    let mut findings = crates::check(&workspace, rules);
+    for member in &workspace.members {
+        let Some(lib) = &member.library else { continue };
+        match source::read(&workspace.root, lib) {
+            Ok(library) => {
+                findings.extend(modules::check(&member.name, &library));
+                findings.extend(files::check(&member.name, &library, rules));
+            }
+            Err(finding) => findings.push(finding),
         }
-        Err(finding) => vec![finding],
     }
+    findings
 }

@@ -8,17 +8,12 @@ use crate::graph::{self, Edges};
 use crate::source::{self, Import, Library};
 use crate::workspace::Workspace;
 
-/// Looks for rings between the modules of every library, and for imports that hide where they come from.
+/// Looks for rings between the modules of a library, and for imports that hide where they come from.
 #[must_use]
-pub fn check(workspace: &Workspace) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for member in &workspace.members {
-        let Some(lib) = &member.library else { continue };
-        match source::read(&workspace.root, lib) {
-            Ok(library) => findings.extend(check_library(&member.name, &library)),
-            Err(finding) => findings.push(finding),
-        }
-    }
+pub fn check(name: &str, library: &Library) -> Vec<Finding> {
+    let (uses, mut findings) = uses(library);
+    findings.extend(library.macro_uses.iter().map(hidden_macros));
+    findings.extend(rings(name, &edges(library, &uses), &uses));
     findings
 }
 
@@ -45,13 +40,6 @@ pub fn table(workspace: &Workspace, name: &str) -> Result<String, Finding> {
         text += &format!("| `{name}` | {about} | {} |\n", listed(&edges[&name]));
     }
     Ok(text)
-}
-
-fn check_library(name: &str, library: &Library) -> Vec<Finding> {
-    let (uses, mut findings) = uses(library);
-    findings.extend(library.macro_uses.iter().map(hidden_macros));
-    findings.extend(rings(name, &edges(library, &uses), &uses));
-    findings
 }
 
 /// Returns what modules import of each other, and what hides where it comes from.

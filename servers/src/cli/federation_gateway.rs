@@ -14,7 +14,6 @@ use super::serve::{run_to_end, start_logging, stop_signal};
 use super::{CliError, Console, Exit, finish};
 use crate::config::{GATEWAY_PORT, Settings, Switch, log_in_options};
 use crate::gateway::{GatewayApp, GatewayParts};
-use crate::host::HostState;
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
@@ -66,9 +65,10 @@ impl Serve {
     ) -> Result<Exit, CliError> {
         let (settings, warnings) = self.settings()?;
         let security = &settings.security;
-        let verifier = match security.has_keys() {
-            true => Some(Arc::new(Verifier::of(&security.verifier_options())?)),
-            false => None,
+        let verifier = if security.has_keys() {
+            Some(Arc::new(Verifier::of(&security.verifier_options())?))
+        } else {
+            None
         };
         let is_guarded = security.enabled == Switch::On || verifier.is_some();
         if !settings.host.is_loopback() && !is_guarded && !self.insecure {
@@ -83,8 +83,7 @@ impl Serve {
         let log_in = logs_in.then(|| log_in_options(&settings.gateway.idp));
         let log_in = log_in.transpose()?;
         let app = GatewayApp::new(GatewayParts {
-            host: HostState::new(settings.host_options(), settings.resources())
-                .with_verifier(verifier),
+            host: settings.host().with_verifier(verifier),
             options: settings.gateway_options(),
             local: Vec::new(),
             requires_tokens: false,

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use schema_registry::{InMemorySchemaStore, SchemaStore};
+use service_auth::Verifier;
 
 use super::CliError;
 use crate::config::{Settings, SyncWhen};
 use crate::data_folder::{Backups, DataFolder};
 use crate::object::App;
 use crate::store::{DataStore, OpenError};
-use crate::wiring::object_service;
 
 /// The stores of data and schemas.
 pub(super) struct Stores {
@@ -45,11 +45,13 @@ impl Stores {
         }
     }
 
-    /// Makes a service over the stores.
-    pub(super) fn app(&self, settings: &Settings) -> App {
+    /// Makes a service over the stores; every request needs a token where there is a verifier.
+    pub(super) fn app(&self, settings: &Settings, verifier: Option<Verifier>) -> App {
         let backups = self.folder.clone();
         let backups = backups.map(|folder| Backups::new(folder, settings.store.backup_dir.clone()));
-        let app = object_service(settings, self.data.graph_store(), Arc::clone(&self.schemas));
+        let host = settings.host().with_verifier(verifier.map(Arc::new));
+        let (store, schemas) = (self.data.graph_store(), Arc::clone(&self.schemas));
+        let app = App::new(host, settings.object_options(), store, schemas);
         match backups {
             Some(backups) => app.with_backups(backups),
             None => app,

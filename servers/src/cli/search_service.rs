@@ -16,7 +16,6 @@ use super::searching::{self, Searching};
 use super::serve::{base, run_to_end, start_logging, stop_signal, verifier};
 use super::{CliError, Console, Exit, finish, loading};
 use crate::config::{SEARCH_PORT, Settings, Switch, token_warnings};
-use crate::host::HostState;
 use crate::search::{Engines, ObjectServiceSchemas, SearchApp, SearchParts, Storage};
 use crate::store::DataStore;
 
@@ -154,9 +153,8 @@ impl Serve {
         let engines = Engines::open(&settings.engine_options(), &source.storage)?;
         let schemas = self.schemas(settings, &source.storage).await?;
         let store = source.store.as_ref();
-        let host = HostState::new(settings.host_options(), settings.resources());
         Ok(SearchApp::new(SearchParts {
-            host: host.with_verifier(verifier.map(Arc::new)),
+            host: settings.host().with_verifier(verifier.map(Arc::new)),
             options: settings.search_options(),
             schemas,
             data: store.map(|store| -> Arc<dyn GraphStore> { store.graph_store() }),

@@ -230,14 +230,10 @@ impl Serve {
         let stores = Stores::open(&settings)?;
         let schema = self.input.served_schema(self.roles)?;
         let data = self.input.data(console)?;
-        let app = stores.app(&settings);
+        let app = stores.app(&settings, verifier);
         let Stores { data: store, .. } = stores;
-        let app = match &users {
+        let app = Arc::new(match &users {
             Some(users) => app.with_provider(users.provider()),
-            None => app,
-        };
-        let app = Arc::new(match verifier {
-            Some(verifier) => app.with_verifier(verifier),
             None => app,
         });
         // Before the data, so that a port that is taken is known at once.

@@ -32,9 +32,10 @@ impl Host for GatewayApp {
 
     fn service(&self) -> Option<Arc<dyn Service>> {
         let gateway = Arc::clone(&self.composite()?.gateway);
-        Some(match self.host.options.explain {
-            true => Arc::new(Explaining(gateway)),
-            false => gateway,
+        Some(if self.host.options.explain {
+            Arc::new(Explaining(gateway))
+        } else {
+            gateway
         })
     }
 
@@ -48,9 +49,10 @@ impl Host for GatewayApp {
 
     async fn obstacle(&self) -> Option<(ErrorCode, String)> {
         let message = obstacle(self).await?;
-        let code = match self.is_composed() {
-            true => federation::code::DOWNSTREAM_SERVICE_ERROR,
-            false => code::GATEWAY_STARTING,
+        let code = if self.is_composed() {
+            federation::code::DOWNSTREAM_SERVICE_ERROR
+        } else {
+            code::GATEWAY_STARTING
         };
         Some((code, message))
     }

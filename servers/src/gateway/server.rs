@@ -43,9 +43,10 @@ pub fn router(app: Arc<GatewayApp>) -> Router {
         .batches(app.options.batch)
         .streaming(streams);
     let routes = common();
-    let routes = match app.options.metrics {
-        true => routes.route("/metrics", get(routes::metrics)),
-        false => routes,
+    let routes = if app.options.metrics {
+        routes.route("/metrics", get(routes::metrics))
+    } else {
+        routes
     };
     let traces = app.traces.clone();
     let routes = routes.with_state(Arc::clone(&app));
@@ -66,8 +67,7 @@ impl Server {
     ///
     /// Fails when the address cannot be listened on.
     pub async fn listen(app: Arc<GatewayApp>) -> Result<Self, ServeError> {
-        let options = &app.host.options;
-        let listener = Listener::bind(options.address, options.listener.clone()).await?;
+        let listener = Listener::bind(&app.host.options).await?;
         Ok(Server { app, listener })
     }
 

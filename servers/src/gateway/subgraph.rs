@@ -180,9 +180,10 @@ fn unique(number: u32, names: &BTreeSet<String>) -> String {
 pub(crate) fn endpoint(text: &str) -> Result<Url, &'static str> {
     let expected = "an address such as http://localhost:9995/graphql, without user and fragment";
     let url = Url::parse(text).map_err(|_| expected)?;
-    match matches!(url.scheme(), "http" | "https") && is_plain(&url) {
-        true => Ok(url),
-        false => Err(expected),
+    if matches!(url.scheme(), "http" | "https") && is_plain(&url) {
+        Ok(url)
+    } else {
+        Err(expected)
     }
 }
 

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::connection::Connection;
 use super::login::PeerAddress;
-use super::options::ListenerOptions;
+use super::options::{HostOptions, ListenerOptions};
 use super::rejection::Rejections;
 
 /// Maximum size of the headers of a request, and of what is read of a body at once.
@@ -77,22 +77,20 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Listens on an address, with bounds on connections.
+    /// Listens on the address of a service, with its bounds on connections.
     ///
     /// # Errors
     ///
     /// Fails when the address cannot be listened on.
-    pub(crate) async fn bind(
-        address: SocketAddr,
-        bounds: ListenerOptions,
-    ) -> Result<Self, ServeError> {
+    pub(crate) async fn bind(options: &HostOptions) -> Result<Self, ServeError> {
+        let address = options.address;
         let failed = |source| ServeError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         Ok(Listener {
             listener,
             address,
-            bounds,
+            bounds: options.listener.clone(),
         })
     }
 

@@ -33,71 +33,61 @@ struct Collector<'c> {
 }
 
 impl Collector<'_> {
-    /// Notes that a module exports a name again; tells whether it is one of the crate.
-    fn exports(&mut self, written: &[String], name: String) -> bool {
-        let mut module = self.scope.module.to_vec();
-        let rest = match written[0].as_str() {
-            "crate" => {
-                module.clear();
-                &written[1..]
-            }
-            "self" => &written[1..],
-            "super" => {
-                let ups = written.iter().take_while(|segment| *segment == "super");
-                let ups = ups.count();
-                module.truncate(module.len().saturating_sub(ups));
-                &written[ups..]
-            }
-            // A module below, or another crate: which of them is known once all files are read.
-            _ => written,
+    /// Returns the module in which a path begins, and what follows. There is none for a path that begins with a name,
+    /// of another crate or of a module below: which it is, is known once all files are read.
+    fn begin<'w>(&self, written: &'w [String]) -> Option<(Vec<String>, &'w [String])> {
+        let here = || self.scope.module.iter().chain(&self.inner).cloned();
+        let (mut module, mut rest) = match written.first()?.as_str() {
+            "crate" => (Vec::new(), &written[1..]),
+            "self" => (here().collect(), &written[1..]),
+            "super" => (here().collect(), written),
+            _ => return None,
         };
-        module.extend(rest.iter().cloned());
-        let exported = &mut self.library.exported;
-        exported.insert((self.scope.module.to_vec(), name), module);
-        matches!(written[0].as_str(), "crate" | "self" | "super")
+        while let Some((first, below)) = rest.split_first()
+            && first == "super"
+        {
+            module.pop();
+            rest = below;
+        }
+        Some((module, rest))
     }
 
-    /// Adds a path when it leads out of the top-level module, and as no use of the item by this file.
-    fn add_outside(&mut self, written: &[String], span: Span) {
-        self.add(written, span);
-        self.library.paths.pop();
+    /// Notes that the module exports a name again.
+    fn add_export(&mut self, written: &[String], name: String) {
+        let own = self.scope.module;
+        let begin = self.begin(written);
+        let (mut target, rest) = begin.unwrap_or_else(|| (own.to_vec(), written));
+        target.extend_from_slice(rest);
+        let exported = &mut self.library.exported;
+        exported.insert((own.to_vec(), name), target);
+    }
+
+    /// Adds a path as one that this file uses, and when it leads out of the top-level module.
+    fn add(&mut self, written: &[String], span: Span) {
+        let Some((mut target, rest)) = self.begin(written) else {
+            return;
+        };
+        target.extend_from_slice(rest);
+        self.library.paths.push(Used {
+            from: self.scope.module.to_vec(),
+            target,
+            location: self.scope.location(span, written.join("::")),
+        });
+        self.add_import(written, span);
     }
 
     /// Adds a path when it leads out of the top-level module.
-    fn add(&mut self, written: &[String], span: Span) {
-        let mut module: Vec<&String> = self.scope.module.iter().chain(&self.inner).collect();
-        let own = module[0].clone();
-        let mut segments = written.iter().peekable();
-        match segments.peek().map(|first| first.as_str()) {
-            Some("crate") => {
-                segments.next();
-                module.clear();
-            }
-            Some("self") => {
-                segments.next();
-            }
-            Some("super") => {}
-            _ => return,
-        }
-        while segments.next_if(|segment| *segment == "super").is_some() {
-            module.pop();
-        }
-        let target = module.iter().copied().chain(segments.clone());
-        self.library.paths.push(Used {
-            from: self.scope.module.to_vec(),
-            target: target.cloned().collect(),
-            location: self.scope.location(span, written.join("::")),
-        });
-        if !module.is_empty() {
+    fn add_import(&mut self, written: &[String], span: Span) {
+        let own = &self.scope.module[0];
+        let Some((module, rest)) = self.begin(written) else {
             return;
-        }
-        let segments: Vec<String> = segments.cloned().collect();
-        if segments.first() == Some(&own) {
+        };
+        if !module.is_empty() || rest.first() == Some(own) {
             return;
         }
         self.library.imports.push(Import {
-            from: own,
-            segments,
+            from: own.clone(),
+            segments: rest.to_vec(),
             location: self.scope.location(span, written.join("::")),
         });
     }
@@ -160,10 +150,11 @@ impl<'ast> Visit<'ast> for Collector<'_> {
                 let is_exported = !matches!(item.vis, Visibility::Inherited);
                 match name.filter(|_| is_exported && self.inner.is_empty()) {
                     // Whoever uses the name depends on where it comes from, not the module that passes it on.
-                    Some(name) if self.exports(&segments, name.clone()) => {
-                        self.add_outside(&segments, item.use_token.span);
+                    Some(name) => {
+                        self.add_export(&segments, name);
+                        self.add_import(&segments, item.use_token.span);
                     }
-                    _ => self.add(&segments, item.use_token.span),
+                    None => self.add(&segments, item.use_token.span),
                 }
             }
         }

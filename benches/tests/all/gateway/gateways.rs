@@ -13,7 +13,6 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use servers::config::Settings;
 use servers::gateway::{GatewayApp, GatewayParts, SubgraphOptions};
-use servers::host::HostState;
 
 use super::reference;
 
@@ -40,7 +39,7 @@ async fn ours(subgraphs: SocketAddr) -> SocketAddr {
         settings.gateway.subgraphs.insert(number, subgraph);
     }
     let parts = GatewayParts {
-        host: HostState::new(settings.host_options(), settings.resources()),
+        host: settings.host(),
         options: settings.gateway_options(),
         local: Vec::new(),
         requires_tokens: false,

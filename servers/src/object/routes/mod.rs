@@ -78,8 +78,7 @@ impl Server {
     ///
     /// Fails when the address cannot be listened on.
     pub async fn listen(app: Arc<App>) -> Result<Self, ServeError> {
-        let options = &app.host.options;
-        let listener = Listener::bind(options.address, options.listener.clone()).await?;
+        let listener = Listener::bind(&app.host.options).await?;
         Ok(Server { app, listener })
     }
 

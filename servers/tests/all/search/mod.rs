@@ -33,7 +33,6 @@ use search_index::embedded::EmbeddedEngine;
 use search_index::engine::Engine;
 use serde_json::{Value, json};
 use servers::config::Settings;
-use servers::host::HostState;
 use servers::search::{Engines, SearchApp, SearchParts, Storage};
 
 use crate::images;
@@ -119,7 +118,7 @@ impl World {
 
     fn parts_over(&self, store: Arc<dyn GraphStore>, engines: Engines) -> SearchParts {
         SearchParts {
-            host: HostState::new(self.settings.host_options(), self.settings.resources()),
+            host: self.settings.host(),
             options: self.settings.search_options(),
             schemas: Arc::new(InMemorySchemaStore::default()),
             data: Some(store),
