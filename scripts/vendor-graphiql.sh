@@ -6,7 +6,7 @@ graphiql=4.1.2
 react=18.3.1
 
 cd "$(dirname "$0")/.."
-target=$PWD/servers/assets/graphiql
+target=$PWD/service-runtime/assets/graphiql
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -14,12 +14,12 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use object_service::SchemaChangeError;
 use schema_registry::{Expected, InMemorySchemaStore};
 use servers::config::Settings;
-use servers::host::ServeError;
-use servers::object::SchemaChangeError;
-use servers::object::Server;
 use servers::wiring::object_service;
+use service_runtime::ServeError;
+use service_runtime::Server;
 use tokio::net::{TcpListener, TcpStream};
 
 /// A failure to reach the service.

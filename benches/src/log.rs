@@ -4,7 +4,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::io::{self, Write};
 
 use servers::config::Settings;
-use servers::logging::{Background, DynLayer, event_lines, level_filter};
+use service_log::{Background, DynLayer, event_lines, level_filter};
 use tracing_subscriber::filter::ParseError;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};

@@ -11,12 +11,11 @@ use graph_store::image::{ImageBuilder, ImageStore};
 use http_body_util::BodyExt;
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
+use object_service::{App, AppOptions};
 use oxrdfio::{RdfFormat, RdfParser};
 use schema_registry::{Expected, InMemorySchemaStore};
 use serde_json::Value;
-use servers::config::Settings;
-use servers::object::router;
-use servers::wiring::object_service;
+use service_runtime::{HostOptions, HostState, ResourceOptions, Serve, resources};
 use tokio::runtime::{Builder, Runtime};
 
 const SCHEMA: &str = "
@@ -68,16 +67,14 @@ impl Service {
             let quad = quad.expect("valid data");
             image.add(quad.as_ref()).expect("room for a few quads");
         }
-        let settings = Settings {
+        let options = HostOptions {
             request_timeout: Duration::from_secs(5),
-            ..Settings::default()
+            ..HostOptions::default()
         };
+        let host = HostState::new(options, resources(&ResourceOptions::default()));
         let store = Arc::new(ImageStore::new(image.build().expect("an image")));
-        let app = Arc::new(object_service(
-            &settings,
-            store,
-            Arc::new(InMemorySchemaStore::default()),
-        ));
+        let schemas = Arc::new(InMemorySchemaStore::default());
+        let app = Arc::new(App::new(host, AppOptions::default(), store, schemas));
         runtime.block_on(async {
             let Ok((stored, _)) = app.store_schema(SCHEMA).await else {
                 panic!("the schema is valid");
@@ -88,7 +85,7 @@ impl Service {
         });
         Service {
             runtime,
-            routes: TowerToHyperService::new(router(app)),
+            routes: TowerToHyperService::new(app.routes().into()),
         }
     }
 

@@ -1,22 +1,22 @@
 //! All codes that a user can see, from all libraries: for `soml explain` and for
 //! `docs/diagnostics.md`.
 
+use gateway_service::code as gateway;
 use graphql_gen::diff::ChangeCode;
 use graphql_gen::typesystem::ProblemKind;
 use graphql_http::code as graphql;
 use graphql_service::ErrorCode;
+use object_service::code as object;
+use object_service::folder::code as data_folder;
 use rdf_load::code as load;
 use search_index::mapping::FindingKind;
+use search_service::code as search;
 use service_auth::code as auth;
+use service_runtime::code as host;
 use soml_core::codes::{CODES, CodeInfo};
 use soml_data::check::CheckCode;
 
 use crate::config::code as config;
-use crate::data_folder::code as data_folder;
-use crate::gateway::code as gateway;
-use crate::host::code as host;
-use crate::object::code as object;
-use crate::search::code as search;
 
 /// Edits that a mistyped code may be away from the one that is meant.
 const NEAR: usize = 4;

@@ -4,20 +4,13 @@
 //! HTTP. The binaries are thin: they pass their arguments to the modules here and return an exit code.
 
 pub mod allocator;
-mod causes;
 pub mod changes;
 pub mod cli;
 pub mod codes;
 pub mod config;
-pub mod data_folder;
 pub mod demo;
-pub mod gateway;
-pub mod host;
-pub mod logging;
+mod demo_extension;
 pub mod misfits;
-pub mod object;
 pub mod render;
-pub mod schema;
-pub mod search;
 pub mod store;
 pub mod wiring;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use graph_store::image::{ImageBuilder, ImageError, ImageStore};
 use graph_store::remote::http::{ConnectionOptions, HttpEndpoint, HttpStore, OptionsError};
 use graph_store::{GraphStore, Statements};
+use object_service::folder::{FolderError, open_image};
 use soml_data::classes::DataView;
 
 use crate::config::Settings;
-use crate::data_folder::{self, FolderError};
 
 /// The data store.
 #[derive(Clone)]
@@ -70,7 +70,7 @@ impl DataStore {
                 Ok(DataStore::Embedded(store))
             }
             (Some(folder), true) => {
-                let image = data_folder::open_image(folder, &settings.store)?;
+                let image = open_image(folder, &settings.folder_options())?;
                 Ok(DataStore::Embedded(Arc::new(image)))
             }
             (None, false) => DataStore::connect(&settings.sparql),

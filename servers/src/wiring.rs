@@ -4,20 +4,23 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use gateway_service::{GatewayAppOptions, TracesOptions};
 use graph_store::GraphStore;
+use graph_store::image::Sync;
 use graphql_gen::typesystem::{ApiOptions, FederationMode};
 use graphql_http::{Resources, SubscriptionOptions};
 use object_engine::ServiceOptions;
+use object_service::folder::DataFolderOptions;
+use object_service::{App, AppOptions, Mutations};
 use schema_registry::SchemaStore;
+use search_service::{EngineOptions, RetryOptions, SearchOptions, Storage};
 use service_auth::Verifier;
-
-use crate::config::{Graph, Settings, Switch};
-use crate::gateway::{GatewayAppOptions, TracesOptions};
-use crate::host::{
+use service_log::LogOptions;
+use service_runtime::{
     CallerOptions, HostOptions, HostState, ListenerOptions, ResourceOptions, resources,
 };
-use crate::object::{App, AppOptions, Mutations};
-use crate::search::{EngineOptions, RetryOptions, SearchOptions, Storage};
+
+use crate::config::{Graph, Settings, Switch, SyncWhen};
 
 /// Creates an object service without any schema.
 ///
@@ -92,6 +95,28 @@ impl Settings {
     #[must_use]
     pub fn host(&self) -> HostState {
         HostState::new(self.host_options(), self.resources())
+    }
+
+    /// Returns what is logged, and how.
+    #[must_use]
+    pub fn log_options(&self, coloured: bool) -> LogOptions {
+        LogOptions {
+            level: self.log_level.clone(),
+            format: self.log_format,
+            coloured,
+        }
+    }
+
+    /// Returns how the folder of the data is used.
+    #[must_use]
+    pub fn folder_options(&self) -> DataFolderOptions {
+        DataFolderOptions {
+            sync: match self.store.sync {
+                SyncWhen::Commit => Sync::Commit,
+                SyncWhen::Interval => Sync::Interval(self.store.sync_interval),
+            },
+            order_memory: self.store.order_memory,
+        }
     }
 
     /// Returns the options of the object service.

@@ -15,8 +15,7 @@ use benches::{SCHEMA, embedded, http};
 use bytes::Bytes;
 use clap::Parser;
 use graph_store::image::ImageStore;
-use servers::config::{LogFormat, Settings};
-use servers::logging::{self, Background};
+use service_log::{Background, LogFormat, LogOptions, start_in_background};
 use tokio::runtime::{Builder, Runtime};
 
 #[global_allocator]
@@ -186,16 +185,16 @@ impl Arguments {
 
     /// Logs to standard error as a service does.
     fn start_logging(&self, level: &str) -> Result<Background, Box<dyn Error>> {
-        let settings = Settings {
-            log_level: level.to_owned(),
-            log_format: match self.json {
+        let options = LogOptions {
+            level: level.to_owned(),
+            format: match self.json {
                 true => LogFormat::Json,
                 false => LogFormat::Text,
             },
-            ..Settings::default()
+            coloured: false,
         };
         let lines = Background::start(io::stderr())?;
-        logging::start_in_background(&settings, false, &lines)?;
+        start_in_background(&options, &lines)?;
         Ok(lines)
     }
 }

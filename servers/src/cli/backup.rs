@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use clap::Args;
+use object_service::folder::DataFolder;
 
 use super::config_args::ConfigArgs;
 use super::folder_args::{FolderArgs, quads};
 use super::remote::{RemoteService, TokenArgs};
 use super::store::runtime;
 use super::{CliError, Console, Exit};
-use crate::data_folder::DataFolder;
 
 #[derive(Debug, Args)]
 pub(super) struct Backup {
@@ -52,7 +52,7 @@ impl Backup {
     fn copy(&self, console: &mut Console<'_>) -> Result<(), CliError> {
         let settings = self.config.told(console)?;
         let folder = self.folder.of(&settings)?;
-        let data = DataFolder::open(&folder, &settings.store)?;
+        let data = DataFolder::open(&folder, &settings.folder_options())?;
         data.backup(Path::new(&self.target))?;
         let (quads, folder) = (quads(&data), folder.display());
         writeln!(console.out, "copied {quads} of {folder} to {}", self.target)?;

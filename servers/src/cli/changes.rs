@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use object_service::{Change, ChangePage, MAX_LIMIT};
 
 use super::remote::{RemoteService, TokenArgs, default_address};
 use super::{CliError, Console, Exit};
-use crate::object::change_records::{Change, ChangePage, MAX_LIMIT};
 
 /// Time between two questions for what is new.
 const INTERVAL: Duration = Duration::from_secs(1);

@@ -12,6 +12,7 @@ use federation::compose::{
     ComposeOptions, Composed, CompositionError, CompositionHint, Place, SharedRootFields,
     SubgraphSource, compose,
 };
+use gateway_service::fetch_sdl;
 use graphql_service::Location;
 use reqwest::Url;
 use serde_json::{Value, json};
@@ -20,7 +21,6 @@ use super::operation::read_file;
 use super::output_file::{OutputFile, unwritten};
 use super::store::runtime;
 use super::{CliError, Console, Exit};
-use crate::gateway::{Client, read_sdl};
 
 #[derive(Debug, Args)]
 pub(super) struct Compose {
@@ -312,8 +312,7 @@ async fn fetched(address: &str) -> Result<String, CliError> {
             "{address} is no address such as http://localhost:9995/graphql"
         ))
     })?;
-    let client = Client::new([&url]).map_err(|error| failed(error.to_string()))?;
-    let read = read_sdl(&client, &url, None).await;
+    let read = fetch_sdl(&url).await;
     read.map_err(|error| failed(error.to_string()))
 }
 

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use federation::compose::SubgraphSource;
+use service_runtime::with_causes;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::compose::{Compose, Origin, Report};
 use super::serve::stop_signal;
 use super::store::runtime;
 use super::{CliError, Console, Exit};
-use crate::causes::with_causes;
 
 /// Pause between two looks at a file.
 const PAUSE: Duration = Duration::from_millis(250);

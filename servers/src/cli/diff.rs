@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use graphql_gen::diff::{Change, Criticality, diff, diff_schemas};
 use graphql_gen::typesystem::ApiOptions;
+use schema_registry::{UsableSchema, served_api};
 
 use super::graphql_file::{is_graphql, read_client_schema};
 use super::input::{read_schema, usable_with};
 use super::{CliError, Console, Exit};
 use crate::changes::{self, Version};
 use crate::render::Style;
-use crate::schema::{UsableSchema, served_api};
 
 const EXIT_CODES: &str = "Exit codes:
    0  no breaking changes

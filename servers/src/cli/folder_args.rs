@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use object_service::folder::DataFolder;
 use rdf_load::thousands;
 
 use super::CliError;
 use crate::config::Settings;
-use crate::data_folder::DataFolder;
 
 #[derive(Debug, Args)]
 pub(super) struct FolderArgs {

@@ -4,18 +4,18 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use gateway_service::{GatewayApp, GatewayParts, Subgraph};
+use object_service::App;
+use service_runtime::{Host, HostState, Server};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::local_subgraphs::{Objects, Searches};
 use super::searching::Searching;
 use super::serve::base;
 use super::{CliError, Console};
 use crate::config::{Settings, Switch, log_in_options};
 use crate::demo::Demo;
-use crate::gateway::{self, Extension, GatewayApp, GatewayParts, Subgraph};
-use crate::host::HostState;
-use crate::object::App;
+use crate::demo_extension::Extension;
 
 /// What is said once there is a composite schema.
 const COMPOSED: &str = "Composed: the subgraphs are served as one schema";
@@ -103,15 +103,9 @@ pub(super) async fn beside(
     if !is_wanted(settings, demo.is_some()) {
         return Ok(None);
     }
-    let mut local = vec![Subgraph::local(
-        "objects",
-        Arc::new(Objects(Arc::clone(app))),
-    )];
+    let mut local = vec![Subgraph::hosted("objects", Arc::clone(app))];
     if let Some(search) = search {
-        local.push(Subgraph::local(
-            "search",
-            Arc::new(Searches(Arc::clone(&search.app))),
-        ));
+        local.push(Subgraph::hosted("search", Arc::clone(&search.app)));
     }
     if demo.is_some() {
         local.push(Subgraph::local("extension", Arc::new(Extension::new())));
@@ -126,12 +120,12 @@ pub(super) async fn beside(
         .map(|demo| demo.gateway_query.to_owned());
     let idp = &settings.gateway.idp;
     let log_in = idp.host.is_some().then(|| log_in_options(idp));
-    let host = HostState::new(settings.host_options(), app.host.resources.clone());
+    let host = HostState::new(settings.host_options(), app.state().resources.clone());
     let gateway = GatewayApp::new(GatewayParts {
-        host: host.with_verifier(app.host.verifier.clone()),
+        host: host.with_verifier(app.state().verifier.clone()),
         options: settings.gateway_options(),
         local,
-        requires_tokens: app.requires_tokens(),
+        requires_tokens: app.needs_tokens(),
         log_in: log_in.transpose()?,
         query,
     })?;
@@ -150,7 +144,7 @@ impl Gatewaying {
     /// Listens, and answers with 503 until [`GatewayApp::start`] has composed the subgraphs.
     pub(super) async fn listen(app: GatewayApp) -> Result<Self, CliError> {
         let app = Arc::new(app);
-        let server = gateway::Server::listen(Arc::clone(&app)).await?;
+        let server = Server::listen(Arc::clone(&app)).await?;
         let address = server.address();
         let (end, ended) = oneshot::channel::<()>();
         let serving = tokio::spawn(server.run(async {

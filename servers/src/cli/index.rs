@@ -3,6 +3,7 @@
 use clap::Args;
 use rdf_load::thousands;
 use search_index::indexer::{Outcome, Report};
+use search_service::Engines;
 
 use super::config_args::ConfigArgs;
 use super::indexing::Searchable;
@@ -10,7 +11,6 @@ use super::input::Input;
 use super::store::{Opened, StoreArgs, over_served, runtime};
 use super::{CliError, Console, Exit};
 use crate::config::Settings;
-use crate::search::Engines;
 
 #[derive(Debug, Args)]
 pub(super) struct Index {

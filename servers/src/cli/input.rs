@@ -11,13 +11,13 @@ use rdf_load::{
     ContextFile, DataFiles, DataFormat, LoadError, LoadObserver, LoadOptions, LoadSummary,
     LoadTarget, data_files, load_embedded, load_files, read_text,
 };
+use schema_registry::{UsableSchema, check_with, served_api};
 
 use super::progress::Reporter;
 use super::{CliError, Console};
 use crate::config::Settings;
 use crate::demo::Demo;
 use crate::render::{self, Style};
-use crate::schema::{UsableSchema, check_with, served_api};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Schema and data")]

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use object_service::App;
+use object_service::folder::{Backups, DataFolder};
 use schema_registry::{InMemorySchemaStore, SchemaStore};
 use service_auth::Verifier;
 
 use super::CliError;
 use crate::config::{Settings, SyncWhen};
-use crate::data_folder::{Backups, DataFolder};
-use crate::object::App;
 use crate::store::{DataStore, OpenError};
 
 /// The stores of data and schemas.
@@ -28,7 +28,7 @@ impl Stores {
         if !settings.sparql.addresses.is_empty() {
             return Err(OpenError::TwoStores.into());
         }
-        let folder = DataFolder::open_or_create(path, &settings.store)?;
+        let folder = DataFolder::open_or_create(path, &settings.folder_options())?;
         Ok(Stores {
             data: DataStore::Embedded(Arc::clone(&folder.image)),
             schemas: Arc::new(folder.schemas.clone()),
@@ -62,7 +62,7 @@ impl Stores {
 /// Says what becomes of what is written; nothing where it is for a server to say.
 pub(super) fn writing(settings: &Settings, app: &App) -> Option<String> {
     let folder = settings.store.data_dir.as_ref();
-    if let Some(folder) = folder.filter(|_| app.store.writer().is_none()) {
+    if let Some(folder) = folder.filter(|_| app.store().writer().is_none()) {
         let folder = folder.display();
         return Some(format!("refused, since {folder} cannot be written to"));
     }
@@ -91,7 +91,7 @@ pub(super) fn writing(settings: &Settings, app: &App) -> Option<String> {
 /// Logs where data and schemas are.
 pub(super) fn log(settings: &Settings, app: &App) {
     match &settings.store.data_dir {
-        Some(folder) if app.store.writer().is_none() => tracing::info!(
+        Some(folder) if app.store().writer().is_none() => tracing::info!(
             folder = %folder.display(),
             "data are read from disk, and changes of schemas are kept in memory"
         ),

@@ -5,9 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressDrawTarget, TermLike};
+use service_log::Background;
 
 use super::Console;
-use crate::logging::Background;
 
 /// Time for what is left to be written at the end.
 const LAST_LINES: Duration = Duration::from_secs(1);

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use object_service::folder::{NewFolder, has_data, open_image};
 
 use super::config_args::ConfigArgs;
 use super::folder_args::FolderArgs;
 use super::input::Reading;
 use super::{CliError, Console, Exit};
-use crate::data_folder::{NewFolder, has_data, open_image};
 
 #[derive(Debug, Args)]
 pub(super) struct Load {
@@ -31,11 +31,11 @@ impl Load {
         let folder = self.folder.of(&settings)?;
         let loaded = match has_data(&folder)? {
             true => {
-                let image = open_image(&folder, &settings.store)?;
+                let image = open_image(&folder, &settings.folder_options())?;
                 self.reading.load(&self.data, &image, console)?
             }
             false => {
-                let new = NewFolder::new(&folder, &settings.store);
+                let new = NewFolder::new(&folder, &settings.folder_options());
                 self.reading.load(&self.data, &new, console)?
             }
         };

@@ -7,12 +7,12 @@ use std::time::Duration;
 use graph_store::image::ImageStore;
 use indicatif::ProgressDrawTarget;
 use rdf_load::{Finding, LoadError, LoadObserver, LoadSummary};
+use service_runtime::LoadProgress;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::input::Data;
 use super::progress::Reporter;
 use super::{CliError, Console};
-use crate::host::LoadProgress;
 
 /// Findings that may wait to be shown.
 const FINDINGS: usize = 256;

@@ -14,7 +14,6 @@ mod diff;
 mod dump;
 mod explain;
 mod explain_query;
-mod federation_gateway;
 mod folder_args;
 mod format;
 mod gatewaying;
@@ -28,7 +27,6 @@ mod keeping;
 mod lines;
 mod load;
 mod loading;
-mod local_subgraphs;
 mod operation;
 mod other_data;
 mod output_file;
@@ -41,9 +39,10 @@ mod remote;
 mod restore;
 mod sdl;
 mod search;
-mod search_service;
 mod searching;
 mod serve;
+mod serve_gateway;
+mod serve_search;
 mod store;
 mod token;
 mod users;
@@ -54,26 +53,26 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use gateway_service::{SetupError, StartError};
 use graph_store::StoreError;
 use graphql_service::ErrorCode;
+use object_service::folder::{FolderError, image_code, schemas_code};
 use rdf_load::LoadError;
 use schema_registry::SchemaStoreError;
 use search_index::engine::EngineError;
 use search_index::indexer::IndexerError;
+use search_service::EnginesError;
 use service_auth::identity::ProviderError;
 use service_auth::idp::IdpError;
 use service_auth::provisioning::ProvisioningError;
 use service_auth::{ClientError, KeyError, VerifierError};
 use service_config::ConfigError;
+use service_runtime::ServeError;
+use service_runtime::with_causes;
 use soml_data::infer::InferError;
 
 use crate::allocator;
-use crate::causes::with_causes;
 use crate::config::{IdpIncomplete, code, code_of};
-use crate::data_folder::{FolderError, image_code, schemas_code};
-use crate::gateway::{SetupError, StartError};
-use crate::host::ServeError;
-use crate::search::EnginesError;
 use crate::store::OpenError;
 
 /// GraphQL over RDF knowledge graphs: generates a GraphQL API from a SOML schema and serves it over
@@ -98,7 +97,7 @@ pub struct ObjectService {
 #[command(name = "search-service", version, after_help = EXIT_CODES)]
 pub struct SearchService {
     #[command(flatten)]
-    serve: search_service::Serve,
+    serve: serve_search::Serve,
 }
 
 /// Serves the schemas of several GraphQL services as one.
@@ -106,7 +105,7 @@ pub struct SearchService {
 #[command(name = "federation-gateway", version, after_help = EXIT_CODES)]
 pub struct FederationGateway {
     #[command(flatten)]
-    serve: federation_gateway::Serve,
+    serve: serve_gateway::Serve,
 }
 
 #[derive(Debug, Subcommand)]

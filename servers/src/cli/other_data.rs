@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use graph_store::CallContext;
+use object_service::App;
+use service_runtime::Host;
 use soml_data::classes::{ClassCounts, classes_instead};
 use tokio::runtime::Handle;
 
-use crate::object::App;
 use crate::store::DataStore;
 
 /// Maximum number of classes that the warning names.
@@ -22,11 +23,11 @@ pub(super) fn warn_in_background(app: &Arc<App>, store: &DataStore) {
 }
 
 async fn warn(app: &App, store: &DataStore) {
-    let Some(bound) = app.bound() else {
+    let Some((id, service)) = app.bound_schema() else {
         return;
     };
-    let context = CallContext::new().with_timeout(app.host.options.request_timeout);
-    let schema = bound.service.api().soml();
+    let context = CallContext::new().with_timeout(app.state().options.request_timeout);
+    let schema = service.api().soml();
     let graph_store = store.graph_store();
     let data = store.plain_data();
     let looked = classes_instead(
@@ -40,7 +41,7 @@ async fn warn(app: &App, store: &DataStore) {
     match looked {
         Ok(None) => {}
         Ok(Some(classes)) => tracing::warn!(
-            schema = bound.id,
+            schema = id,
             "the data have no object of any type of the schema; {}",
             described(&classes)
         ),

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use object_service::folder::restore;
 
 use super::config_args::ConfigArgs;
 use super::folder_args::{FolderArgs, quads};
 use super::{CliError, Console, Exit};
-use crate::data_folder::restore;
 
 #[derive(Debug, Args)]
 pub(super) struct Restore {
@@ -25,7 +25,7 @@ impl Restore {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
         let settings = self.config.told(console)?;
         let folder = self.folder.of(&settings)?;
-        let data = restore(&self.backup, &folder, &settings.store)?;
+        let data = restore(&self.backup, &folder, &settings.folder_options())?;
         let (quads, backup) = (quads(&data), self.backup.display());
         writeln!(
             console.out,

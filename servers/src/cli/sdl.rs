@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use graphql_gen::typesystem::{Api, FederationMode};
+use schema_registry::served_api;
 use soml_core::access::Rights;
 
 use super::input::{read_schema, usable_with};
 use super::{CliError, Console, Exit};
-use crate::schema::served_api;
 
 #[derive(Debug, Args)]
 pub(super) struct Sdl {

@@ -5,6 +5,7 @@ use graphql_service::{Request, Service};
 use search_index::apollo_compiler::Schema;
 use search_index::apollo_compiler::ast::FieldDefinition;
 use search_index::service::{SearchService, Target};
+use search_service::{Engines, Storage};
 use serde_json::{Value, json};
 
 use super::config_args::ConfigArgs;
@@ -14,7 +15,6 @@ use super::input::Input;
 use super::remote::{RemoteService, TokenArgs};
 use super::store::{Opened, StoreArgs, context, over_served, runtime};
 use super::{CliError, Console, Exit};
-use crate::search::{Engines, Storage};
 
 /// Flags about a schema and data, which a running service has of its own.
 const NO_DATA: [&str; 9] = [

@@ -5,20 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use graph_store::GraphStore;
+use object_service::App;
+use object_service::folder::SEARCH;
 use schema_registry::{Binding, SchemaStore, SchemaStoreError};
+use search_service::{
+    self, Engines, SearchApp, SearchChangeError, SearchParts, Shown, Storage, not_allowed,
+};
+use service_runtime::{Host, HostState, Server};
 use soml_core::Schema;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::{CliError, Console};
 use crate::config::{Settings, Switch};
-use crate::data_folder::SEARCH;
-use crate::host::HostState;
-use crate::object::App;
 use crate::render::{self, Style};
-use crate::search::{
-    self, Engines, SearchApp, SearchChangeError, SearchParts, Shown, Storage, not_allowed,
-};
 
 /// How long the start waits for the indexes before it says that the service is there.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -79,10 +79,10 @@ pub(super) async fn beside(
     keeps_data: bool,
     is_named: bool,
 ) -> Result<Beside, CliError> {
-    let bound = app.bound();
+    let bound = app.bound_schema();
     let bound = bound
         .as_ref()
-        .map(|bound| (bound.id.as_str(), bound.service.api().soml()));
+        .map(|(id, service)| (id.as_str(), service.api().soml()));
     let searched = bound.filter(|(_, soml)| is_searched(soml));
     if settings.search.enabled == Switch::Off {
         if searched.is_some() {
@@ -146,9 +146,9 @@ fn search_app(
     settings: &Settings,
 ) -> Result<SearchApp, CliError> {
     let engines = Engines::open(&settings.engine_options(), &storage)?;
-    let host = HostState::new(settings.host_options(), app.host.resources.clone())
-        .with_verifier(app.host.verifier.clone())
-        .with_loading(Arc::clone(&app.host.loading));
+    let host = HostState::new(settings.host_options(), app.state().resources.clone())
+        .with_verifier(app.state().verifier.clone())
+        .with_loading(Arc::clone(&app.state().loading));
     Ok(SearchApp::new(SearchParts {
         host,
         options: settings.search_options(),
@@ -184,7 +184,7 @@ async fn schemas(
     keeps_data: bool,
     is_wanted: bool,
 ) -> Result<Arc<dyn SchemaStore>, CliError> {
-    let schemas = Arc::clone(&app.schemas);
+    let schemas = Arc::clone(app.schemas());
     if settings.store.data_dir.is_some() {
         // It keeps both bindings.
         let adopted = storage.adopt(schemas.as_ref()).await;
@@ -200,7 +200,7 @@ async fn schemas(
 }
 
 fn refused(settings: &Settings, app: &App, soml: &Schema) -> Option<Shown> {
-    not_allowed(soml, &settings.search_options(), app.requires_tokens())
+    not_allowed(soml, &settings.search_options(), app.needs_tokens())
 }
 
 /// Returns what searches over a stored schema would show that nobody has allowed.
@@ -225,7 +225,7 @@ impl Searching {
     pub(super) async fn listen(app: SearchApp, settings: &Settings) -> Result<Self, CliError> {
         let app = Arc::new(app);
         log_engine(&app, settings);
-        let server = search::Server::listen(Arc::clone(&app)).await?;
+        let server = Server::listen(Arc::clone(&app)).await?;
         let address = server.address();
         let (end, ended) = oneshot::channel::<()>();
         let serving = tokio::spawn(server.run(async {
@@ -269,7 +269,7 @@ impl Searching {
         console: &mut Console<'_>,
     ) -> Result<CliError, CliError> {
         if let (SearchChangeError::Invalid(checked), Some(id)) = (&error, schema) {
-            let stored = self.app.schemas.get(id).await.ok().flatten();
+            let stored = self.app.schemas().get(id).await.ok().flatten();
             let text = stored.map(|stored| stored.text).unwrap_or_default();
             let rendered = render::text(id, &text, checked, Style::Plain);
             console.err.write_all(rendered.as_bytes())?;

@@ -9,12 +9,14 @@ use std::time::Duration;
 use clap::Args;
 use graph_store::CallContext;
 use graph_store::image::ImageStore;
+use object_service::App;
 use schema_registry::SchemaStoreError;
 use service_auth::Verifier;
+use service_log::start_in_background;
+use service_runtime::{Host, Server};
 use tokio::sync::oneshot;
 
 use super::config_args::{ConfigArgs, host_help, port_help};
-use super::federation_gateway;
 use super::gatewaying::{self, Gatewaying, Place};
 use super::infer::{INFERRED, from_data, summary};
 use super::input::{Data, Input, usable_with};
@@ -22,11 +24,10 @@ use super::keeping::{self, Stores};
 use super::lines::Lines;
 use super::other_data::warn_in_background;
 use super::searching::{self, Beside};
+use super::serve_gateway;
 use super::users::{self, Users};
 use super::{CliError, Console, Exit, finish, loading};
 use crate::config::{CATALOGUE, Settings, Switch, token_warnings};
-use crate::logging;
-use crate::object::{self, App};
 use crate::store::DataStore;
 
 /// Time for work off the async workers to notice that it is cancelled.
@@ -110,8 +111,7 @@ impl Serve {
             Place::Alone(reason) => {
                 let named = (self.host, self.port);
                 let (insecure, config) = (self.insecure, self.config);
-                let gateway =
-                    federation_gateway::Serve::in_place_of(named, insecure, config, reason);
+                let gateway = serve_gateway::Serve::in_place_of(named, insecure, config, reason);
                 return gateway.run_with(lines, console);
             }
         }
@@ -211,7 +211,7 @@ impl Serve {
         let has_folder = settings.store.data_dir.is_some();
         let keeps_data = store.embedded().is_none()
             // One that cannot be written to keeps no indexes either.
-            || (has_folder && app.store.writer().is_some());
+            || (has_folder && app.store().writer().is_some());
         let (graph, is_named) = (store.graph_store(), self.input.has_schema());
         let search = searching::beside(settings, app, &graph, keeps_data, is_named).await?;
         let subgraph = search.subgraph().await;
@@ -237,7 +237,7 @@ impl Serve {
             None => app,
         });
         // Before the data, so that a port that is taken is known at once.
-        let server = object::Server::listen(Arc::clone(&app)).await?;
+        let server = Server::listen(Arc::clone(&app)).await?;
         // Before the data too, so that mistakes in the schema are known at once.
         match &schema {
             Some((name, text)) => self.bind(&app, name, text, console).await?,
@@ -374,7 +374,7 @@ impl Serve {
     /// Returns whether a schema is to be inferred while none is bound: where the command line asks for it, and
     /// no schema is stored. Otherwise it says in the log how to go on.
     async fn infers(&self, app: &App, is_named: bool, has_data: bool) -> Result<bool, CliError> {
-        let stored = app.schemas.list().await.map_err(CliError::Schemas)?;
+        let stored = app.schemas().list().await.map_err(CliError::Schemas)?;
         let is_asked = is_named || self.infer_schema;
         if !stored.is_empty() {
             let names = stored.iter().map(|entry| entry.id.as_str());
@@ -449,10 +449,10 @@ fn warn_of_other_programs(settings: &Settings) {
 /// Binds the schema that was bound when the service ended, where that is kept.
 async fn bind_kept(app: &App, console: &mut Console<'_>) -> Result<(), CliError> {
     let failed = |error: SchemaStoreError| CliError::Schemas(error);
-    let Some(id) = app.schemas.bound().await.map_err(failed)? else {
+    let Some(id) = app.schemas().bound().await.map_err(failed)? else {
         return Ok(());
     };
-    let stored = app.schemas.get(&id).await.map_err(failed)?;
+    let stored = app.schemas().get(&id).await.map_err(failed)?;
     let stored = stored.ok_or(SchemaStoreError::NotFound).map_err(failed)?;
     tracing::info!(schema = id, "binding what was bound before");
     let usable = usable_with(&id, &stored.text, &app.api_options(), console)?;
@@ -467,7 +467,7 @@ pub(super) fn start_logging(
     lines: &Lines,
     console: &Console<'_>,
 ) -> Result<(), CliError> {
-    logging::start_in_background(settings, console.interactive, &lines.err)
+    start_in_background(&settings.log_options(console.interactive), &lines.err)
         .map_err(|error| CliError::Usage(format!("`logging.level` is malformed: {error}")))?;
     for warning in warnings {
         tracing::warn!("{warning}");
@@ -537,7 +537,7 @@ async fn announce(
         };
         writeln!(console.out, "GraphiQL: {base}/  ({page})")?;
     } else {
-        match app.schemas.list().await.map_err(CliError::Schemas)?.len() {
+        match app.schemas().list().await.map_err(CliError::Schemas)?.len() {
             0 if settings.store.data_dir.is_some() => writeln!(
                 console.out,
                 "No schema is bound: POST one to {base}/soml, or start with --schema FILE or --infer-schema"
@@ -549,7 +549,7 @@ async fn announce(
             )?,
         }
     }
-    let security = match app.requires_tokens() {
+    let security = match app.needs_tokens() {
         true => "on; requests need a token",
         false => {
             "off; whoever reaches this address may use the API (security.secret or \

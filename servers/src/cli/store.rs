@@ -8,16 +8,16 @@ use graph_store::GraphStore;
 use graph_store::image::ImageStore;
 use graph_store::remote::http::ConnectionOptions;
 use graphql_service::{CallContext, RequestContext};
+use object_service::folder::DataFolder;
+use schema_registry::UsableSchema;
 use schema_registry::{SchemaStore, SchemaStoreError};
+use service_log::LogOptions;
 use tokio::runtime::Runtime;
 
 use super::infer::{INFERRED, from_data, summary};
 use super::input::{Input, usable};
 use super::{CliError, Console};
 use crate::config::Settings;
-use crate::data_folder::DataFolder;
-use crate::logging;
-use crate::schema::UsableSchema;
 use crate::store::{DataStore, OpenError};
 
 /// A store in place of data files.
@@ -66,12 +66,11 @@ impl StoreArgs {
         };
         if let DataStore::Remote(_) = &store {
             // What a server says when it fails is for whoever runs the command, not for clients.
-            let quiet = Settings {
-                log_level: "warn".to_owned(),
-                ..settings.clone()
+            let quiet = LogOptions {
+                level: "warn".to_owned(),
+                ..settings.log_options(console.interactive)
             };
-            logging::start(&quiet, console.interactive)
-                .map_err(|error| CliError::Usage(error.to_string()))?;
+            service_log::start(&quiet).map_err(|error| CliError::Usage(error.to_string()))?;
         }
         Ok(store)
     }
@@ -117,7 +116,7 @@ fn over_folder(
     settings: &Settings,
     console: &mut Console<'_>,
 ) -> Result<(UsableSchema, Opened), CliError> {
-    let folder = DataFolder::open(path, &settings.store)?;
+    let folder = DataFolder::open(path, &settings.folder_options())?;
     let embedded = Arc::clone(&folder.image);
     let schema = match runtime()?.block_on(bound_document(&folder))? {
         Some((id, text)) => {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use service_auth::Key;
 use service_auth::identity::{Provider, ProviderError, TokenRules, password_slots};
 use service_auth::provisioning::{Password, Provisioning, User};
+use service_runtime as host;
 
 use super::{CliError, Console};
 use crate::config::{Names, ProviderSettings, Settings, Switch};
 use crate::demo;
-use crate::host;
 
 /// The provider of tokens, and whom to tell about.
 pub(super) struct Users {

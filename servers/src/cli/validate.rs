@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use schema_registry::{Checked, check};
 use serde_json::{Value, json};
 use soml_core::Severity;
 
 use super::input::read_schema;
 use super::{CliError, Console, Exit};
 use crate::render::{self, Style};
-use crate::schema::{Checked, check};
 
 #[derive(Debug, Args)]
 pub(super) struct Validate {
@@ -108,7 +108,7 @@ fn plural(n: usize, noun: &str) -> String {
 fn print_json(files: &[File], console: &mut Console<'_>) -> Result<(), CliError> {
     let documents: Vec<_> = files
         .iter()
-        .map(|(name, _, checked)| render::json(name, checked))
+        .map(|(name, _, checked)| schema_registry::json(name, checked))
         .collect();
     let report = json!({
         "files": documents,
@@ -122,7 +122,7 @@ fn print_json(files: &[File], console: &mut Console<'_>) -> Result<(), CliError>
 fn print_json_ld(files: &[File], console: &mut Console<'_>) -> Result<(), CliError> {
     let document = |(_, text, checked): &File| {
         let id = checked.schema.as_ref().map(|schema| schema.iri());
-        Value::Object(render::json_ld(id.as_deref(), text, checked))
+        Value::Object(schema_registry::json_ld(id.as_deref(), text, checked))
     };
     let report = match files {
         [file] => document(file),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use federation::GatewayLimits;
+use gateway_service::{ExchangeOptions, SubgraphOptions};
 use graphql_http::{PersistedOptions, TrustedOptions};
 use outbound::Secret;
 use reqwest::Url;
@@ -17,7 +18,6 @@ use super::security::Switch;
 use super::setting::{Automatic, Programs};
 use super::times::milliseconds;
 use super::traces::TracesSettings;
-use crate::gateway::{ExchangeOptions, SubgraphOptions};
 
 /// The port of the gateway unless told otherwise.
 pub(crate) const GATEWAY_PORT: u16 = 9000;

@@ -39,7 +39,7 @@ pub use search::{
     IndexCreateSettings, Patience, Positive, RetrySettings, SearchPort, SearchSettings,
 };
 pub use security::{Algorithms, Names, SecuritySettings, Switch};
-pub use setting::{Automatic, LogFormat};
+pub use setting::Automatic;
 pub use settings::Settings;
 pub use store::{StoreSettings, SyncWhen};
 pub use table::CATALOGUE;

@@ -5,11 +5,11 @@ use std::time::Duration;
 use outbound::{Addresses, Secret};
 use search_index::limits::SearchLimits;
 use search_index::mapping::IndexSettings;
+use search_service::{ServiceAddress, Severities, Severity};
 use service_config::Setting;
 
 use super::security::Switch;
 use super::setting::Programs;
-use crate::search::{ServiceAddress, Severities, Severity};
 
 /// The port of the search service unless told otherwise.
 pub(crate) const SEARCH_PORT: u16 = 9980;

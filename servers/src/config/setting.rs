@@ -4,8 +4,8 @@ use graph_store::remote::http::{ResultFormat, ServerType};
 use graph_store::value::Numbers;
 use outbound::{Addresses, HttpCodes, Secret};
 use service_config::Setting;
-
-use crate::host::{HostNames, Origins};
+use service_log::LogFormat;
+use service_runtime::{HostNames, Origins};
 
 /// The programs of this crate, whose properties these are.
 #[derive(Clone, Copy, Debug)]
@@ -14,15 +14,6 @@ pub struct Programs;
 /// A number that is chosen after the machine when it is not set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Automatic(pub Option<u64>);
-
-/// The format of log lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LogFormat {
-    /// For people.
-    Text,
-    /// One JSON object per line.
-    Json,
-}
 
 impl Setting<Programs> for Automatic {
     const TYPE: &'static str = "number or `auto`";

@@ -7,15 +7,16 @@ use graph_store::remote::http::ConnectionOptions;
 use graph_store::value::Numbers;
 use graphql_service::Limits;
 use object_engine::EngineLimits;
+use service_log::LogFormat;
+use service_runtime::{HostNames, Origins};
 
 use super::gateway::GatewaySettings;
 use super::mutation::MutationSettings;
 use super::provider::ProviderSettings;
 use super::search::SearchSettings;
 use super::security::{SecuritySettings, Switch};
-use super::setting::{Automatic, LogFormat};
+use super::setting::Automatic;
 use super::store::StoreSettings;
-use crate::host::{HostNames, Origins};
 
 /// Everything that can be configured.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! The properties that each subgraph of a gateway has: `graphql.service.N` and those below it.
 
 use federation::transport::http::SubscriptionSource;
+use gateway_service::{SubgraphOptions, endpoint, is_plain};
 use reqwest::Url;
 use service_config::{Numbered, Part};
 
 use super::settings::Settings;
-use crate::gateway::{SubgraphOptions, endpoint, is_plain};
 
 /// The properties that each subgraph of a gateway has.
 pub(super) const SUBGRAPHS: Numbered<Settings> = Numbered {

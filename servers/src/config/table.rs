@@ -285,7 +285,7 @@ properties! {
     "gateway.subgraph.stacktraces" => gateway.exchange.stacktraces, "Whether clients see the members `stacktrace` and `exception` that subgraphs put into the extensions of their errors.";
     "health.cacheTime" => health_cache, "How long a health record is cached; `?cache=false` bypasses the cache.";
     "logging.format" => log_format, "Format of the log lines on standard error.";
-    "logging.level" => log_level, "Log level, or directives such as `info,servers=debug`.";
+    "logging.level" => log_level, "Log level, or directives such as `info,object_engine=debug`.";
 }
 
 #[cfg(test)]

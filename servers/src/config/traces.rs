@@ -1,10 +1,10 @@
 //! Whether and where to the gateway sends traces.
 
+use gateway_service::{StandardVariables, TracesEndpoint};
 use service_config::Setting;
 
 use super::security::Switch;
 use super::setting::Programs;
-use crate::gateway::{StandardVariables, TracesEndpoint};
 
 /// Whether and where to the gateway sends traces (`gateway.traces.*` and the variables of OpenTelemetry).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use http_body_util::BodyExt;
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 use serde_json::{Value, json};
-use servers::host::with_middleware;
+use service_runtime::with_middleware;
 
 use crate::processes::PATIENCE;
 

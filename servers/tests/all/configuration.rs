@@ -4,8 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use servers::config::{LogFormat, Settings, Sources, read};
+use servers::config::{Settings, Sources, read};
 use service_config::ConfigError;
+use service_log::LogFormat;
 use tempfile::TempDir;
 
 fn with_file(name: &str, text: &str) -> Result<Settings, ConfigError> {

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use object_service::SchemaChangeError;
 use outbound::Secret;
 use schema_registry::{Expected, InMemorySchemaStore};
 use serde_json::{Value, json};
 use servers::config::Settings;
 use servers::demo::{self, STAR_WARS};
-use servers::object::SchemaChangeError;
 use servers::wiring::object_service;
 use service_auth::identity::{Provider, ProviderOptions};
 use service_auth::provisioning::Password;

@@ -128,14 +128,18 @@ fn what_the_tables_of_the_pages_name_is_there() {
     let mut sources = String::new();
     for crate_name in [
         "federation",
+        "gateway-service",
         "graph-store",
         "graphql-gen",
         "graphql-http",
         "object-engine",
+        "object-service",
         "rdf-load",
         "search-index",
+        "search-service",
         "servers",
         "service-config",
+        "service-runtime",
     ] {
         for part in ["src", "tests"] {
             let folder = path(crate_name).join(part);

@@ -20,6 +20,7 @@ use servers::config::{ProviderSettings, Settings};
 use servers::wiring::object_service;
 use service_auth::identity::{Provider, ProviderError};
 use service_auth::provisioning::Provisioning;
+use service_runtime::Serve;
 use tempfile::TempDir;
 
 use crate::service::{Answer, Service};
@@ -431,7 +432,7 @@ fn no_log_line_shows_a_password_a_token_or_a_name_that_nobody_has() {
         let store = servers::store::in_memory().unwrap();
         let schemas = Arc::new(InMemorySchemaStore::default());
         let app = object_service(&Settings::default(), store, schemas).with_provider(provider);
-        let routes = TowerToHyperService::new(servers::object::router(Arc::new(app)));
+        let routes = TowerToHyperService::new(Router::from(Arc::new(app).routes()));
         runtime.block_on(async {
             // People type passwords into the wrong field.
             for body in [

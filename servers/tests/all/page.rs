@@ -1,11 +1,11 @@
 //! The page at `/`, the documents that it links to, and what the schema settings do to them.
 
 use graphql_gen::typesystem::ApiOptions;
+use object_service::example_queries;
+use schema_registry::{check, check_with};
 use serde_json::{Value, json};
 use servers::config::Settings;
 use servers::demo::STAR_WARS;
-use servers::object::example_queries;
-use servers::schema::{check, check_with};
 
 use crate::service::{Answer, Service};
 

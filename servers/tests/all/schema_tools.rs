@@ -4,8 +4,8 @@ use std::fs;
 use std::process::{Command, Output, Stdio};
 
 use graphql_gen::typesystem::ApiOptions;
+use schema_registry::check_with;
 use serde_json::Value;
-use servers::schema::check_with;
 use tempfile::TempDir;
 
 use crate::command_line::{code, err, out, soml};

@@ -7,18 +7,18 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use graph_store::GraphStore;
+use object_service::App;
 use rdf_load::{Finding, LoadObserver, LoadOptions, load_embedded};
 use schema_registry::{Expected, InMemorySchemaStore};
+use search_service::{SearchApp, SearchParts};
 use serde_json::Value;
 use servers::config::Settings;
 use servers::demo::STAR_WARS;
-use servers::object::App;
-use servers::object::Server;
-use servers::search::{SearchApp, SearchParts};
 use servers::store::in_memory;
 use servers::wiring::object_service;
 use service_auth::Verifier;
 use service_auth::identity::Provider;
+use service_runtime::Server;
 use tokio::sync::oneshot;
 
 use crate::processes::PATIENCE;
@@ -155,7 +155,7 @@ impl Service {
                 None => drop(app.start_with_kept().await.unwrap()),
             }
             app.settled(PATIENCE).await;
-            servers::search::Server::listen(Arc::clone(&app))
+            service_runtime::Server::listen(Arc::clone(&app))
                 .await
                 .unwrap()
         });

@@ -109,7 +109,7 @@ fn a_key_makes_a_mutation_happen_once() {
 #[test]
 fn pages_of_allowed_origins_may_send_a_key() {
     let settings = Settings {
-        cors_origins: servers::host::Origins::Any,
+        cors_origins: service_runtime::Origins::Any,
         ..Settings::default()
     };
     let service = Service::demo_with(settings);

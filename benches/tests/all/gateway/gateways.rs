@@ -10,9 +10,9 @@ use apollo_compiler::response::JsonMap;
 use benches::gateway::{Data, DataSet, Part, QUERY, Subgraphs, supergraph};
 use benches::http::Connection;
 use bytes::Bytes;
+use gateway_service::{GatewayApp, GatewayParts, SubgraphOptions};
 use serde_json::{Value, json};
 use servers::config::Settings;
-use servers::gateway::{GatewayApp, GatewayParts, SubgraphOptions};
 
 use super::reference;
 
@@ -47,7 +47,7 @@ async fn ours(subgraphs: SocketAddr) -> SocketAddr {
         query: None,
     };
     let app = Arc::new(GatewayApp::new(parts).unwrap());
-    let server = servers::gateway::Server::listen(Arc::clone(&app))
+    let server = service_runtime::Server::listen(Arc::clone(&app))
         .await
         .unwrap();
     let address = server.address();

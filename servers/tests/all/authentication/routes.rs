@@ -16,8 +16,8 @@ use graphql_service::{
 };
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
-use servers::host::authenticated;
 use service_auth::{Key, Verifier, VerifierOptions};
+use service_runtime::authenticated;
 
 use super::process::Process;
 use super::{SECRET, token_of};

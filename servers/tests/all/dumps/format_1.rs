@@ -14,12 +14,11 @@ use futures::executor::block_on;
 use graph_store::image::{FolderOptions, ImageStore};
 use graph_store::write::{ChangeKind, ChangeRecord, ChangedObjects, NewRecord, RecordQuery};
 use graph_store::{CallContext, GraphStore};
+use object_service::folder::{DataFolder, DataFolderOptions};
 use oxrdf::NamedNode;
 use oxrdfio::RdfFormat;
 use rdf_load::DumpFormat;
 use schema_registry::SchemaStore;
-use servers::config::Settings;
-use servers::data_folder::DataFolder;
 use tempfile::TempDir;
 
 use super::{canonical, dump, parsed};
@@ -91,7 +90,7 @@ fn record() -> NewRecord {
 #[test]
 fn a_folder_of_format_1_is_read() {
     let place = unpacked();
-    let folder = DataFolder::open(place.path(), &Settings::default().store).unwrap();
+    let folder = DataFolder::open(place.path(), &DataFolderOptions::default()).unwrap();
     let store = folder.image.as_ref();
     let text = dump(store, DumpFormat::NQuads, false);
     assert_eq!(canonical(parsed(&text, RdfFormat::NQuads)), expected());

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use schema_registry::{Binding, InMemorySchemaStore};
+use search_service::{Engines, SearchParts, Storage};
 use serde_json::json;
-use servers::search::{Engines, SearchParts, Storage};
 use tempfile::TempDir;
 
 use super::data_away::{Manner, Unruly};
@@ -115,7 +115,7 @@ fn an_unbuilt_schema_is_served_and_says_that_its_indexes_are_being_built() {
     let world = World::embedded();
     let engine = super::stoppable::Stoppable::new(super::embedded());
     engine.hold_bulks(true);
-    let engines = servers::search::Engines::of(engine.clone());
+    let engines = search_service::Engines::of(engine.clone());
     let parts = world.parts_over(super::planets(20), engines);
     let sky = world.serve_with(parts, None);
     sky.store("sky", &world.soml("title: {}"));
@@ -138,7 +138,7 @@ fn an_unbuilt_schema_is_served_and_says_that_its_indexes_are_being_built() {
 fn another_bind_and_an_unbind_end_the_run_before() {
     let world = World::embedded();
     let engine = super::stoppable::Stoppable::new(super::embedded());
-    let engines = servers::search::Engines::of(engine.clone());
+    let engines = search_service::Engines::of(engine.clone());
     let sky = world.serve_parts(world.parts_over(super::planets(20), engines));
     engine.hold_bulks(true);
     sky.store("sky", &world.soml("title: {}, a: {}"));

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use outbound::Secret;
+use search_service::{ObjectServiceSchemas, SearchParts};
 use serde_json::json;
 use servers::config::Switch;
-use servers::search::{ObjectServiceSchemas, SearchParts};
 use service_auth::Verifier;
 
 use super::{World, planets};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use search_service::Engines;
 use servers::config::Positive;
-use servers::search::Engines;
 
 use super::data_away::{Manner, Unruly};
 use super::fake_cluster::{self, FakeCluster};

@@ -1,7 +1,7 @@
 //! Health of the search service: its checks, and how bad each finding is.
 
-use servers::search::Engines;
-use servers::search::Severity;
+use search_service::Engines;
+use search_service::Severity;
 
 use super::stoppable::{Health, Stoppable};
 use super::{World, embedded, on_both_engines, planets};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use graph_store::GraphStore;
 use graph_store::image::{FolderOptions, ImageBuilder, ImageStore};
 use search_index::engine::Engine;
-use servers::search::Engines;
+use search_service::Engines;
 use tempfile::TempDir;
 
 use super::{Sky, World, add_planet, embedded, store, unknowing};

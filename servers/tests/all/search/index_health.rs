@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use graph_store::CallContext;
 use search_index::engine::{Binding, Engine, PhysicalName, Rejected, Switch};
 use search_index::mapping::{IndexDefinition, Indexes, MappingOptions, Owner};
+use search_service::Severity;
+use search_service::{Engines, Storage};
 use serde_json::{Value, json};
-use servers::search::Severity;
-use servers::search::{Engines, Storage};
 use tempfile::TempDir;
 
 use super::fake_cluster::{FakeCluster, FakeIndex, Manner};

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use schema_registry::{
     Expected, InMemorySchemaStore, SchemaEntry, SchemaStore, SchemaStoreError, StoredSchema,
 };
+use search_service::Engines;
 use serde_json::Value;
-use servers::search::Engines;
 use tempfile::TempDir;
 
 use super::{Sky, World, block_on, planets};

@@ -31,9 +31,9 @@ use oxrdf::{GraphName, Literal, NamedNode, Quad, Term};
 use schema_registry::{Expected, InMemorySchemaStore, SchemaStore};
 use search_index::embedded::EmbeddedEngine;
 use search_index::engine::Engine;
+use search_service::{Engines, SearchApp, SearchParts, Storage};
 use serde_json::{Value, json};
 use servers::config::Settings;
-use servers::search::{Engines, SearchApp, SearchParts, Storage};
 
 use crate::images;
 use crate::processes::PATIENCE;

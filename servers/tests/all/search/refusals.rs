@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use search_index::engine::Rejected;
+use search_service::{Engines, Storage};
 use serde_json::{Value, json};
-use servers::search::{Engines, Storage};
 
 use super::stoppable::Stoppable;
 use super::{Sky, World, embedded, on_both_engines, planets};

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use search_service::Engines;
 use servers::config::Positive;
-use servers::search::Engines;
 
 use super::stoppable::Stoppable;
 use super::{World, YAML, embedded, on_both_engines, planets};

@@ -1,0 +1,444 @@
+//! Binding and unbinding schemas.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use graph_store::{CallContext, GraphStore};
+use schema_registry::Checked;
+use schema_registry::{Binding, Expected, SchemaStoreError, StoredSchema};
+use search_index::apollo_compiler::ExecutableDocument;
+use search_index::engine::{EngineError, PhysicalName};
+use search_index::indexer::Indexer;
+use search_index::service::{SearchService, Target};
+use service_runtime::Example;
+use soml_core::Schema;
+use tokio::sync::oneshot;
+
+use super::app::SearchApp;
+use super::bound::{Bound, BoundParts};
+use super::check::{SearchChecked, Searchable, check};
+use super::error::SearchChangeError;
+use super::examples::example_queries;
+use super::follow::follow;
+use super::job::{Job, JobState};
+use super::roles::{Shown, not_allowed};
+use super::run::{Accepted, Run};
+
+/// Time for the engine to say what it has.
+const ENGINE_TIME: Duration = Duration::from_secs(10);
+
+impl SearchApp {
+    /// Binds a stored schema, replacing the bound one.
+    ///
+    /// What is bound already answers until the indexes of the new schema are complete, unless its own
+    /// never were. `query` is the sample query that GraphiQL begins with. With
+    /// `indexer.ignoreMalformed: false` all values are checked first.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the schema is unknown, has another revision than `expected` or cannot be searched, if its
+    /// roles hide something and nobody has allowed searches to show it, if a value is malformed and must not
+    /// be, if the engine cannot be reached, and if it cannot be kept what is bound. What is bound does not
+    /// change then, and if its indexes were still being built, they are built again.
+    pub async fn bind(
+        self: &Arc<Self>,
+        id: &str,
+        expected: &Expected,
+        query: Option<&str>,
+    ) -> Result<(StoredSchema, Checked), SearchChangeError> {
+        let mut begun = self.begin_to_bind(id, expected, query, false).await?;
+        begun.accepted().await?;
+        tracing::info!(schema = id, "schema bound to the search service");
+        Ok((begun.stored, begun.checked))
+    }
+
+    /// Begins to bind a schema; at the start, only if nobody else has decided meanwhile what is bound, or is about to.
+    pub(super) async fn begin_to_bind(
+        self: &Arc<Self>,
+        id: &str,
+        expected: &Expected,
+        query: Option<&str>,
+        is_start: bool,
+    ) -> Result<Begun, SearchChangeError> {
+        let stored = self.stored(id, expected).await?;
+        let (searchable, checked) = self.searchable(&stored.text).await?;
+        self.check_roles(&searchable.soml)?;
+        let candidate = self.candidate(&stored, searchable, query).await?;
+        let candidate = Arc::new(candidate);
+        let accepted = loop {
+            let pending = {
+                let _change = self.changes.lock().await;
+                // In this order: a bind that was accepted has ended the start before.
+                let pending = self.job.load_full().filter(|job| job.is_pending());
+                if is_start && self.starting.is_cancelled() {
+                    return Err(SearchChangeError::Superseded);
+                }
+                match pending.filter(|_| is_start) {
+                    None => break self.begin(Arc::clone(&candidate), is_start).await?,
+                    Some(pending) => pending,
+                }
+            };
+            tokio::select! {
+                () = pending.ended() => {}
+                () = self.starting.cancelled() => {}
+            }
+        };
+        Ok(Begun {
+            stored,
+            checked,
+            candidate,
+            accepted,
+        })
+    }
+
+    /// Unbinds a schema; does nothing when it is not the one that is bound, or is to be bound. Its indexes stay.
+    ///
+    /// A schema that was bound in its place, and whose indexes are still being built, stays bound.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the schema is unknown, or has another revision than `expected`, and if it cannot be kept that nothing
+    /// is bound.
+    pub async fn unbind(
+        self: &Arc<Self>,
+        id: &str,
+        expected: &Expected,
+    ) -> Result<(), SearchChangeError> {
+        let _change = self.changes.lock().await;
+        let is_bound = self.bound().is_some_and(|bound| bound.id == id);
+        let is_kept = self.is_kept(id).await;
+        let job = self.job.load_full().filter(|job| job.candidate.id == id);
+        match self.stored(id, expected).await {
+            // What is bound may have been removed from where schemas are stored.
+            Err(SchemaStoreError::NotFound) if is_bound || is_kept => {}
+            stored => drop(stored?),
+        }
+        if !is_bound && !is_kept && job.is_none() {
+            return Ok(());
+        }
+        let is_starting = job.is_some_and(|job| job.is_start && !job.is_accepted());
+        let ended = self.end_job(Some(id)).await;
+        let decision = self.deciding.lock().await;
+        // It may have been accepted at the last moment.
+        let is_bound = self.bound().is_some_and(|bound| bound.id == id);
+        let is_kept = self.is_kept(id).await;
+        if is_kept && let Err(error) = self.schemas.set_search_binding(None).await {
+            if let Some(ended) = ended {
+                self.resume(ended);
+            }
+            return Err(error.into());
+        }
+        let job = self.job.load_full();
+        if let Some(job) = &job {
+            job.forget_replaced(id);
+        }
+        // A bind that was refused meanwhile may have begun another run of it.
+        let unbound = job.filter(|job| job.candidate.id == id);
+        if let Some(job) = &unbound {
+            job.unbind();
+            self.put_back(job);
+        }
+        if is_kept || is_bound {
+            // Only what was bound later, and is being built, is left.
+            let next = self.accepted_job().map(|job| Arc::clone(&job.candidate));
+            self.bound.store(next);
+        }
+        if is_kept || is_bound || is_starting {
+            // In this order: the start says why it goes on only until it is ended.
+            self.starting.cancel();
+            self.not_restored.store(None);
+        }
+        drop(decision);
+        if let Some(job) = unbound {
+            job.ended().await;
+        }
+        self.forget_health();
+        tracing::info!(schema = id, "schema unbound from the search service");
+        Ok(())
+    }
+
+    /// Returns whether a schema is the one that was bound last, which a restart would bind. Another one may still
+    /// answer until its indexes are complete.
+    async fn is_kept(&self, id: &str) -> bool {
+        match self.schemas.search_binding().await {
+            Ok(Binding::Schema(kept)) => kept == id,
+            Ok(Binding::Nothing) => false,
+            Err(SchemaStoreError::Missing { id: lost, .. }) => lost == id,
+            // The store does not say.
+            Ok(Binding::Unknown) | Err(_) => {
+                let last = self.accepted_job().map(|job| Arc::clone(&job.candidate));
+                last.or_else(|| self.bound())
+                    .is_some_and(|last| last.id == id)
+            }
+        }
+    }
+
+    /// Keeps over a restart that a schema is bound.
+    pub(super) async fn keep(&self, bound: &Bound) -> Result<(), SearchChangeError> {
+        Ok(self.schemas.set_search_binding(Some(&bound.id)).await?)
+    }
+
+    /// Serves a schema from now on.
+    pub(super) fn serve(&self, bound: &Arc<Bound>) {
+        self.bound.store(Some(Arc::clone(bound)));
+        self.not_restored.store(None);
+        self.forget_health();
+    }
+
+    /// Checks a document, and makes something of the result before others have their turn.
+    pub(crate) async fn check<T: Send + 'static>(
+        &self,
+        text: &Arc<str>,
+        then: impl FnOnce(SearchChecked) -> T + Send + 'static,
+    ) -> Result<T, SearchChangeError> {
+        let context = CallContext::new().with_timeout(ENGINE_TIME);
+        let info = self.engines.written.info(&context).await?;
+        let options = self.options.mapping(info.analyzers);
+        let (text, federation) = (Arc::clone(text), self.options.federation);
+        let work = move || then(check(&text, &options, federation));
+        Ok(self.host.in_slot(work).await?)
+    }
+
+    /// Returns the indexes that the engine has of a schema as it is, in the order of its definitions.
+    pub(super) async fn existing(
+        &self,
+        bound: &Bound,
+    ) -> Result<Vec<Option<PhysicalName>>, EngineError> {
+        let context = CallContext::new().with_timeout(ENGINE_TIME);
+        let states = self.engines.searched.indexes(&context).await?;
+        let application = &self.host.options.name;
+        let definitions = bound.indexes.indexes.iter();
+        let existing = definitions.map(|definition| {
+            let alias = definition.alias();
+            let mut found = states.iter().filter(|state| {
+                let is_ours = state.mark.as_ref().is_some_and(|mark| {
+                    mark.application == *application && mark.fingerprint == definition.fingerprint
+                });
+                is_ours && state.aliases.contains(&alias)
+            });
+            found.next().map(|state| state.name.clone())
+        });
+        Ok(existing.collect())
+    }
+
+    async fn stored(
+        &self,
+        id: &str,
+        expected: &Expected,
+    ) -> Result<StoredSchema, SchemaStoreError> {
+        let stored = self.schemas.get(id).await?;
+        let stored = stored.ok_or(SchemaStoreError::NotFound)?;
+        expected.compare(&stored.revision)?;
+        Ok(stored)
+    }
+
+    async fn searchable(
+        &self,
+        text: &Arc<str>,
+    ) -> Result<(Searchable, Checked), SearchChangeError> {
+        let checked = self.check(text, |checked| checked).await?;
+        match checked.searchable {
+            Some(searchable) => Ok((searchable, checked.checked)),
+            None => Err(SearchChangeError::Invalid(Box::new(checked.checked))),
+        }
+    }
+
+    async fn candidate(
+        &self,
+        stored: &StoredSchema,
+        searchable: Searchable,
+        query: Option<&str>,
+    ) -> Result<Bound, SearchChangeError> {
+        let ignores_roles = self.warn_of_roles(&searchable.soml);
+        let (id, revision) = (stored.id.clone(), stored.revision.clone());
+        let engine = Arc::clone(&self.engines.searched);
+        let options = self.options.service(&self.host.options.limits);
+        let options = options.with_slots(Arc::clone(&self.host.resources.slots));
+        let query = query.map(str::to_owned);
+        let make = move || {
+            let Searchable { soml, indexes, api } = searchable;
+            let mut examples = example_queries(&api);
+            // In a subgraph, objects of hits have less than it may ask for.
+            let is_valid = |query: &String| {
+                ExecutableDocument::parse_and_validate(api.schema(), query, "query.graphql").is_ok()
+            };
+            if let Some(query) = query.filter(is_valid) {
+                let title = "Start";
+                examples.insert(0, Example { title, query });
+            }
+            let targets = vec![Target::Missing; indexes.indexes.len()];
+            Bound::new(BoundParts {
+                id,
+                revision,
+                service: SearchService::new(api, engine, targets, options),
+                examples,
+                soml,
+                indexes,
+                ignores_roles,
+            })
+        };
+        Ok(self.host.in_slot(make).await?)
+    }
+
+    /// Begins to build the indexes of a schema in place of what is being built, or serves those that
+    /// are there where none are built.
+    async fn begin(
+        self: &Arc<Self>,
+        candidate: Arc<Bound>,
+        is_start: bool,
+    ) -> Result<oneshot::Receiver<Result<(), SearchChangeError>>, SearchChangeError> {
+        let (accepted, receiver) = oneshot::channel();
+        let existing = match &self.data {
+            None => self.existing(&candidate).await?,
+            Some(_) => Vec::new(),
+        };
+        let is_checked_first = self.data.is_some() && !self.options.ignore_malformed;
+        // Where values are checked first, the run keeps it as soon as they are known to fit.
+        if !is_checked_first {
+            self.keep(&candidate).await?;
+        }
+        let replaced = self.end_job(None).await.and_then(accepted_of);
+        let Some(data) = &self.data else {
+            let targets = existing.into_iter();
+            let targets = targets.map(|name| name.map_or(Target::Missing, Target::Ready));
+            candidate.service.set_targets(targets.collect());
+            if !is_start {
+                self.starting.cancel();
+            }
+            self.serve(&candidate);
+            follow(self, &candidate);
+            self.job.store(None);
+            // The receiver is still there.
+            let _ = accepted.send(Ok(()));
+            return Ok(receiver);
+        };
+        let job = Job::new(candidate, is_start, replaced);
+        self.run(data, job, Some(accepted));
+        Ok(receiver)
+    }
+
+    /// Ends the run that builds indexes, if it is of a schema where one is named.
+    async fn end_job(&self, of: Option<&str>) -> Option<Arc<Job>> {
+        loop {
+            let job = self.job.load_full()?;
+            if of.is_some_and(|id| job.candidate.id != id) {
+                return None;
+            }
+            job.cancel();
+            job.ended().await;
+            // A run that is refused puts back the one before.
+            let now = self.job.load_full();
+            if now.is_none_or(|now| Arc::ptr_eq(&now, &job)) {
+                return Some(job);
+            }
+        }
+    }
+
+    /// Returns the last run whose schema was bound, also while another one checks its values.
+    pub(super) fn accepted_job(&self) -> Option<Arc<Job>> {
+        self.job.load_full().and_then(accepted_of)
+    }
+
+    /// Puts back what a run was to replace that has ended and was not accepted.
+    pub(super) fn put_back(self: &Arc<Self>, ended: &Job) {
+        match ended.take_replaced() {
+            Some(replaced) => self.resume(replaced),
+            None => self.job.store(None),
+        }
+    }
+
+    /// Goes on with a run that was ended for another one, if its schema was bound.
+    fn resume(self: &Arc<Self>, job: Arc<Job>) {
+        if !job.is_accepted() {
+            return self.put_back(&job);
+        }
+        match &self.data {
+            Some(data) if *job.state() == JobState::Cancelled => {
+                self.run(data, Job::again(&job), None);
+            }
+            _ => self.job.store(Some(job)),
+        }
+    }
+
+    /// Builds indexes in the background.
+    fn run(self: &Arc<Self>, data: &Arc<dyn GraphStore>, job: Job, accepted: Option<Accepted>) {
+        let mut options = self.options.indexer(&self.host.options.name);
+        // A start does not take hours of a store that does not say whether its data have changed.
+        options.rebuild_unknown &= !job.is_start;
+        let indexer = Indexer::new(
+            Arc::clone(&job.candidate.soml),
+            Arc::clone(&job.candidate.indexes),
+            Arc::clone(data),
+            Arc::clone(&self.engines.written),
+            options,
+        );
+        let job = Arc::new(job);
+        self.job.store(Some(Arc::clone(&job)));
+        let run = Run::new(Arc::clone(self), Arc::clone(&job), indexer, accepted);
+        drop(tokio::spawn(run.run()));
+        if self.host.is_draining() {
+            job.cancel();
+        }
+    }
+}
+
+/// Returns a run if its schema was bound, and otherwise the one that it was to replace.
+fn accepted_of(job: Arc<Job>) -> Option<Arc<Job>> {
+    match job.is_accepted() {
+        true => Some(job),
+        false => job.replaced(),
+    }
+}
+
+/// A bind that has begun.
+pub(super) struct Begun {
+    stored: StoredSchema,
+    checked: Checked,
+    candidate: Arc<Bound>,
+    accepted: oneshot::Receiver<Result<(), SearchChangeError>>,
+}
+
+impl Begun {
+    /// Waits until the schema is bound, or will not be.
+    pub(super) async fn accepted(&mut self) -> Result<(), SearchChangeError> {
+        // Dropped by a run that is cancelled before it is known whether the values fit.
+        let accepted = (&mut self.accepted).await;
+        accepted.unwrap_or(Err(SearchChangeError::Superseded))
+    }
+
+    /// Waits until the schema is bound, or will not be, or that takes longer since something has failed and is tried
+    /// again.
+    pub(super) async fn accepted_soon(&mut self) -> Result<(), SearchChangeError> {
+        let progress = self.candidate.progress.load_full();
+        tokio::select! {
+            biased;
+            accepted = self.accepted() => accepted,
+            setback = progress.until_setback() => Err(SearchChangeError::NotChecked(setback)),
+        }
+    }
+}
+
+impl SearchApp {
+    /// Refuses a schema that hides something while nobody has allowed that searches show it.
+    pub(super) fn check_roles(&self, soml: &Schema) -> Result<(), SearchChangeError> {
+        match not_allowed(soml, &self.options, self.host.verifier.is_some()) {
+            None => Ok(()),
+            Some(shown) => Err(SearchChangeError::RolesIgnored(Box::new(shown))),
+        }
+    }
+
+    /// Warns of what searches over a schema show although its roles hide it, unless somebody has said that this is
+    /// known. Returns whether there is such a thing.
+    pub(super) fn warn_of_roles(&self, soml: &Schema) -> bool {
+        let is_asked = self.host.verifier.is_some() && !self.options.knows_hidden;
+        let shown = is_asked
+            .then(|| Shown::of(soml, &self.options.super_roles))
+            .flatten();
+        if let Some(shown) = &shown {
+            tracing::warn!(
+                "{shown}: `search.rbac.enabled` is not built yet. Set it to `false` to say that this is known"
+            );
+        }
+        shown.is_some()
+    }
+}

@@ -1,0 +1,113 @@
+//! The search service as what pages, probes and rights on schemas are about.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use graphql_service::{Caller, ErrorCode, Service, SlotError, Slots};
+use schema_registry::SchemaStoreError;
+use search_index::code;
+use service_auth::rights::Manager;
+use service_runtime::checks::SEARCH_CHECKS;
+use service_runtime::schemas::ManagesSchemas;
+use service_runtime::{
+    Advice, Check, Example, HealthRecord, Host, HostState, PrintedSdl, Serve, ServiceRouter, Shown,
+    no_schema,
+};
+
+use super::app::SearchApp;
+use super::bound::Bound;
+use super::server;
+use super::state::health;
+
+#[async_trait]
+impl Host for SearchApp {
+    fn state(&self) -> &HostState {
+        &self.host
+    }
+
+    fn shown(&self) -> Option<Arc<dyn Shown>> {
+        self.bound().map(|bound| bound as Arc<dyn Shown>)
+    }
+
+    fn service(&self) -> Option<Arc<dyn Service>> {
+        let bound = self.bound();
+        bound.map(|bound| Arc::clone(&bound.service) as Arc<dyn Service>)
+    }
+
+    /// Searches are a subgraph beside the form that clients of the search service see.
+    async fn subgraph(&self) -> Option<Arc<dyn Service>> {
+        let subgraph = self.as_subgraph().await?;
+        Some(subgraph)
+    }
+
+    async fn advice(&self) -> Vec<Advice> {
+        SEARCH_CHECKS.iter().map(Check::advice).collect()
+    }
+
+    async fn health(&self, cached: bool) -> HealthRecord {
+        health(self, cached).await.record
+    }
+
+    async fn obstacle(&self) -> Option<(ErrorCode, String)> {
+        if self.bound().is_none() {
+            return Some(no_schema());
+        }
+        if health(self, true).await.engine_answers {
+            return None;
+        }
+        let message = "the search engine does not answer";
+        Some((code::ENGINE_UNAVAILABLE, message.to_owned()))
+    }
+}
+
+#[async_trait]
+impl ManagesSchemas for SearchApp {
+    async fn manager(&self, caller: Option<&Caller>) -> Result<Manager, SchemaStoreError> {
+        self.host.manager(self.schemas.as_ref(), caller).await
+    }
+}
+
+#[async_trait]
+impl Serve for SearchApp {
+    fn routes(self: &Arc<Self>) -> ServiceRouter {
+        server::serve(Arc::clone(self))
+    }
+
+    fn drain(&self) {
+        self.host.drain();
+        self.starting.cancel();
+        if let Some(job) = self.job.load_full() {
+            job.cancel();
+        }
+    }
+
+    /// Waits until a run that was cancelled has cleaned up.
+    async fn ended(&self) {
+        if let Some(job) = self.job.load_full() {
+            job.ended().await;
+        }
+    }
+}
+
+#[async_trait]
+impl Shown for Bound {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn label(&self) -> Option<&str> {
+        self.label.as_deref()
+    }
+
+    fn examples(&self) -> &[Example] {
+        &self.examples
+    }
+
+    fn may_explain(&self) -> bool {
+        false
+    }
+
+    async fn sdl(&self, slots: &Arc<Slots>) -> Result<PrintedSdl, SlotError> {
+        Bound::sdl(self, slots).await
+    }
+}

@@ -1,0 +1,63 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # The way of a schema to searches
+//!
+//! 1. `check.rs` checks the document: diagnostics of `soml-core`, then findings of `search_index::mapping`
+//!    with the analyzers that the engine has. [`SearchApp::bind`] holds one lock only while it decides which run is
+//!    the current one.
+//! 2. A `Job` runs the indexer in the background. Until the first index of an object is complete its root field
+//!    says how far it is; over a schema that answers, the new one waits (`Bound`) until all its indexes do, and
+//!    then takes its place in one `ArcSwap`. A request keeps the snapshot that it began with, and addresses
+//!    physical indexes.
+//! 3. With [`SearchOptions::ignore_malformed`] off nothing of this happens before `Indexer::run_checked` has seen every
+//!    value.
+//! 4. Another bind, an unbind and the end of the process cancel the run. What it has built is deleted, now or by
+//!    the next run.
+//! 5. What is bound is kept by the `SchemaStore` before it is served: by the `FolderSchemaStore` of the data,
+//!    beside the binding of the object service, or by one of the search service's own around schemas from elsewhere
+//!    (`kept.rs`).
+//! 6. There is one clock of retries, that of the indexer (`search_index::indexer`): a call that the engine or the
+//!    store leaves undone is repeated where it failed, so a long run loses nothing. `Progress::setback` says so
+//!    meanwhile. Only while there is nothing to run yet, `start.rs` repeats the bind of the start.
+//! 7. `GraphStore::version` says which data a store has. The indexer reads it before anything else and keeps it
+//!    with each index, with what the index lacks (`Mark::built`: the mapping's `_meta`, or the catalog of the
+//!    embedded engine). `indexer/plan` keeps an index only if it is of these data.
+//! 8. Health and `/soml/info` remember nothing of this: `looking.rs` asks the engine for each index of
+//!    the bound schema. All who ask at the same time share a look-up.
+//!
+//! `roles.rs` decides whether a schema may be searched while searches obey no roles; [`not_allowed`] lets a program ask
+//! before the service starts, and [`SearchApp`] asks whenever a schema is bound.
+
+mod app;
+mod binding;
+mod bound;
+mod check;
+pub mod code;
+mod engines;
+mod error;
+mod examples;
+mod follow;
+mod host;
+mod info;
+mod job;
+mod kept;
+mod look;
+mod looking;
+mod options;
+mod roles;
+mod routes;
+mod run;
+mod schemas;
+mod server;
+mod start;
+mod state;
+mod subgraph;
+
+pub use app::{SearchApp, SearchParts};
+pub use engines::{EngineOptions, Engines, EnginesError};
+pub use error::SearchChangeError;
+pub use kept::Storage;
+pub use options::{RetryOptions, SearchOptions, Severities, Severity};
+pub use roles::{Shown, not_allowed};
+pub use schemas::{ObjectServiceSchemas, ServiceAddress};
+pub use start::FirstSchemaError;

@@ -1,0 +1,52 @@
+//! The search service as a subgraph of a gateway in the same process, beside the form that its own clients see.
+
+use std::sync::Arc;
+
+use search_index::mapping::Indexes;
+use search_index::sdl::SearchApi;
+use search_index::service::SearchService;
+
+use super::app::SearchApp;
+
+impl SearchApp {
+    /// Returns the searches of the bound schema as a subgraph. They go to the same indexes.
+    pub(crate) async fn as_subgraph(&self) -> Option<Arc<SearchService>> {
+        let bound = self.bound()?;
+        if bound.service.api().is_subgraph() {
+            return Some(Arc::clone(&bound.service));
+        }
+        let made = bound.subgraph.get_or_try_init(|| async {
+            let (soml, indexes) = (Arc::clone(&bound.soml), Arc::clone(&bound.indexes));
+            let engine = Arc::clone(&self.engines.searched);
+            let slots = Arc::clone(&self.host.resources.slots);
+            let options = self
+                .options
+                .service(&self.host.options.limits)
+                .with_slots(slots);
+            let targets = bound.service.targets().to_vec();
+            let make = move || {
+                let api = SearchApi::subgraph(soml, Indexes::clone(&indexes));
+                let api = api.map_err(|error| Unmade(error.to_string()))?;
+                let service = SearchService::new(api, engine, targets, options);
+                Ok(Arc::new(service))
+            };
+            let made = self.host.in_slot(make).await;
+            made.unwrap_or_else(|busy| Err(Unmade(busy.to_string())))
+        });
+        let subgraph = match made.await {
+            Ok(subgraph) => Arc::clone(subgraph),
+            Err(Unmade(error)) => {
+                tracing::warn!(error, "searches cannot be made a subgraph");
+                return None;
+            }
+        };
+        let targets = bound.service.targets();
+        if *subgraph.targets() != *targets {
+            subgraph.set_targets(targets.to_vec());
+        }
+        Some(subgraph)
+    }
+}
+
+/// Why there is no subgraph.
+struct Unmade(String);

@@ -1,0 +1,224 @@
+//! `search-service`: the search service in a process of its own.
+
+use std::net::IpAddr;
+use std::pin::pin;
+use std::sync::Arc;
+
+use clap::Args;
+use graph_store::GraphStore;
+use schema_registry::{InMemorySchemaStore, SchemaStore};
+use search_service::{Engines, ObjectServiceSchemas, SearchApp, SearchParts, Storage};
+use service_auth::Verifier;
+
+use super::config_args::{ConfigArgs, host_help, port_help};
+use super::input::Input;
+use super::lines::Lines;
+use super::searching::{self, Searching};
+use super::serve::{base, run_to_end, start_logging, stop_signal, verifier};
+use super::{CliError, Console, Exit, finish, loading};
+use crate::config::{SEARCH_PORT, Settings, Switch, token_warnings};
+use crate::store::DataStore;
+
+#[derive(Debug, Args)]
+pub(super) struct Serve {
+    #[arg(long, value_name = "ADDRESS", help = host_help())]
+    host: Option<IpAddr>,
+    #[arg(long, value_name = "PORT", help = port_help(SEARCH_PORT))]
+    port: Option<u16>,
+    /// Allows listening on addresses other than loopback while requests need no token.
+    #[arg(long)]
+    insecure: bool,
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+/// Where the data are that are indexed.
+struct Source {
+    store: Option<DataStore>,
+    storage: Storage,
+}
+
+impl Serve {
+    /// Serves until the process receives a stop signal.
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        let lines = Lines::start().map_err(CliError::Start)?;
+        Ok(lines.with_console(console, |console| {
+            let result = self.run_with(&lines, console);
+            finish(result, console)
+        }))
+    }
+
+    fn run_with(self, lines: &Lines, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        let (settings, mut warnings) = self.settings()?;
+        let verifier = verifier(&settings, self.insecure)?;
+        if verifier.is_some() {
+            let weak = token_warnings(&settings.security);
+            warnings.extend(weak.into_iter().map(str::to_owned));
+        }
+        start_logging(&settings, &warnings, lines, console)?;
+        run_to_end(self.serve(settings, verifier, lines, console))
+    }
+
+    fn settings(&self) -> Result<(Settings, Vec<String>), CliError> {
+        let mut defaults = Settings {
+            name: "search-service".to_owned(),
+            port: SEARCH_PORT,
+            ..Settings::default()
+        };
+        defaults.security.enabled = Switch::On;
+        let named = (self.host, self.port);
+        let (mut settings, mut warnings) = self.config.of_service(defaults, named)?;
+        self.input.check_against(&settings)?;
+        if settings.search.enabled == Switch::Off {
+            warnings.push(
+                "`search.enabled` is `false`, which is for soml serve: this program is a search service"
+                    .to_owned(),
+            );
+        }
+        // Whoever starts this program has decided that searches are answered.
+        settings.search.enabled = Switch::On;
+        Ok((settings, warnings))
+    }
+
+    /// Returns where the data are; refuses to index where there are none.
+    fn source(&self, settings: &Settings) -> Result<Source, CliError> {
+        let has_own = self.input.has_data();
+        self.input.check_against_stores(settings)?;
+        let is_kept = settings.store.data_dir.is_some();
+        let has_data = has_own || is_kept || !settings.sparql.addresses.is_empty();
+        let is_on = match settings.search.indexing {
+            Switch::On => true,
+            Switch::Off => false,
+            Switch::Automatic => has_own,
+        };
+        if is_on && !has_data {
+            let message = "`indexer.indexingEnabled` is on and there are no data to index: name the \
+                           SPARQL server that holds them by `sparql.endpoint.address`, or files by \
+                           --data";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        if !is_on {
+            tracing::info!(
+                "indexes that are there are searched, and none are built: \
+                 `indexer.indexingEnabled` is not on"
+            );
+        }
+        let store = match is_on {
+            true => Some(DataStore::open(settings)?),
+            false => None,
+        };
+        let storage = match has_own {
+            true => Storage::Memory,
+            false => settings.search_storage(),
+        };
+        Ok(Source { store, storage })
+    }
+
+    /// Returns the schemas, with what keeps which of them is bound.
+    async fn schemas(
+        &self,
+        settings: &Settings,
+        storage: &Storage,
+    ) -> Result<Arc<dyn SchemaStore>, CliError> {
+        let schemas: Arc<dyn SchemaStore> = match &settings.search.object_service {
+            Some(_) if self.input.has_schema() => {
+                let message = "--schema names a file and `search.soml.address` an object service with \
+                               schemas: use only one of them";
+                return Err(CliError::Usage(message.to_owned()));
+            }
+            Some(address) => {
+                let token = settings.search.object_service_token.clone();
+                let schemas =
+                    ObjectServiceSchemas::new(address.clone(), token, settings.max_schema_bytes);
+                Arc::new(schemas.map_err(|error| CliError::Service(error.to_string()))?)
+            }
+            None => Arc::new(InMemorySchemaStore::default()),
+        };
+        let is_kept = settings.search.object_service.is_some();
+        storage
+            .keeping(schemas, is_kept)
+            .await
+            .map_err(CliError::Schemas)
+    }
+
+    async fn app(
+        &self,
+        settings: &Settings,
+        verifier: Option<Verifier>,
+        source: &Source,
+    ) -> Result<SearchApp, CliError> {
+        // A folder of indexes that another process uses is found before anything is changed beside it.
+        let engines = Engines::open(&settings.engine_options(), &source.storage)?;
+        let schemas = self.schemas(settings, &source.storage).await?;
+        let store = source.store.as_ref();
+        Ok(SearchApp::new(SearchParts {
+            host: settings.host().with_verifier(verifier.map(Arc::new)),
+            options: settings.search_options(),
+            schemas,
+            data: store.map(|store| -> Arc<dyn GraphStore> { store.graph_store() }),
+            engines,
+            storage: source.storage.clone(),
+        }))
+    }
+
+    async fn serve(
+        self,
+        settings: Settings,
+        verifier: Option<Verifier>,
+        lines: &Lines,
+        console: &mut Console<'_>,
+    ) -> Result<Exit, CliError> {
+        let mut stop = pin!(stop_signal());
+        let source = self.source(&settings)?;
+        let schema = self.input.served_schema(false)?;
+        let app = self.app(&settings, verifier, &source).await?;
+        let id = match &schema {
+            Some((name, text)) => {
+                let failed = |error| CliError::Input(format!("{name}: {error}"));
+                Some(app.add_schema(text).await.map_err(failed)?)
+            }
+            None => None,
+        };
+        let search = Searching::listen(app, &settings).await?;
+        let work = self.begin(&search, &source, id.as_deref(), lines, console);
+        let begun = tokio::select! {
+            // The signal is listened to before anybody knows that the service is there.
+            biased;
+            () = &mut stop => None,
+            begun = work => Some(begun),
+        };
+        if let Some(begun) = begun {
+            begun?;
+            searching::announce(&search.app, &base(search.address), console)?;
+            console.out.flush()?;
+            stop.await;
+        }
+        search.end().await;
+        Ok(Exit::Success)
+    }
+
+    /// Loads the data, and binds the schema.
+    async fn begin(
+        &self,
+        search: &Searching,
+        source: &Source,
+        id: Option<&str>,
+        lines: &Lines,
+        console: &mut Console<'_>,
+    ) -> Result<(), CliError> {
+        let data = self.input.data(console)?;
+        let store = source.store.as_ref().and_then(DataStore::embedded);
+        if let (Some(data), Some(store)) = (data, store) {
+            let loading = search.app.loading();
+            loading.begin(data.files().len().max(1));
+            let (store, target) = (Arc::clone(store), lines.terminal());
+            let summary = loading::load(loading, store, data, console, target).await?;
+            tracing::info!("{summary}");
+            loading.end();
+        }
+        let query = self.input.demo.as_ref().map(|demo| demo.search_query);
+        search.start(id, query, console).await
+    }
+}

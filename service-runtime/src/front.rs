@@ -1,0 +1,304 @@
+//! What every request passes before the routes of a service: its identifier and log line, the rules for callers, tokens,
+//! the answer to a panic, compression.
+//!
+//! This is one function in place of a layer for each, since every layer of a router costs a request several
+//! allocations and copies of its state. What is posted to [`GRAPHQL`] does not come by the router at all.
+//!
+//! # From a connection to a request
+//!
+//! A connection is one task (`listener`), with bounds on clients that stall (`connection`, `rejection`). For every request
+//! is done here what does not depend on its path, but for what the table of routes says of it. What few
+//! requests do is boxed, so that the future of a short request is small: it is moved several times. The route reads
+//! the request, negotiates the media type and makes a `graphql_service::RequestContext` with deadline, cancellation,
+//! request id, languages and the `Caller` that the token stands for.
+
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::handler::HandlerWithoutStateExt;
+use axum::http::{Extensions, HeaderName, HeaderValue, Method, Uri};
+use axum::response::{IntoResponse, Response};
+use futures::FutureExt;
+use graphql_http::Resources;
+use graphql_http::{
+    Answered, GraphqlEndpoint, HttpError, RequestId, Sender, code as common, compression,
+    request_id,
+};
+use tower_http::normalize_path::NormalizePath;
+use tower_service::Service;
+
+use super::callers::Callers;
+use super::code;
+use super::connection::Connected;
+use super::loading::LoadProgress;
+use super::mount::SlashAtEnd;
+use super::not_loaded::data_loading;
+use super::state::HostState;
+use super::table::{GRAPHQL, Table};
+use super::tokens::Tokens;
+
+/// Adds what all services have in common around their routes: answers to unknown paths and methods,
+/// paths with a slash at the end, compression, the answer to a panic, security headers, request
+/// identifiers and log lines.
+pub fn with_middleware(routes: Router, resources: &Resources) -> Router {
+    let answering = Answering {
+        resources: resources.clone(),
+        tokens: Tokens::Unread,
+        table: Table::new(Vec::new()),
+        loading: Arc::default(),
+        endpoint: None,
+        routes: normalized(routes),
+    };
+    let (callers, inside) = (None, Inside::Alone(Arc::new(answering)));
+    Front(Arc::new(Receiving { callers, inside })).into_router()
+}
+
+/// A service that can be mounted: its routes with everything around them.
+///
+/// It becomes an axum [`Router`], which a program can nest below any path. What listens for services calls it without that.
+#[derive(Clone)]
+pub struct ServiceRouter(Inner);
+
+#[derive(Clone)]
+enum Inner {
+    Front(Front),
+    Router(Router),
+}
+
+impl ServiceRouter {
+    /// Puts something around all that it does.
+    #[must_use]
+    pub fn within(self, layer: impl FnOnce(Router) -> Router) -> Self {
+        layer(self.into()).into()
+    }
+
+    /// Answers a request, which came by a connection where nobody has noted that before.
+    pub(crate) async fn receive(self, mut request: Request, connected: Connected) -> Response {
+        match self.0 {
+            Inner::Front(front) => front.receive(request, Some(connected)).await,
+            Inner::Router(mut router) => {
+                connected.note(request.extensions_mut());
+                of(router.call(request).await)
+            }
+        }
+    }
+}
+
+impl From<Front> for ServiceRouter {
+    fn from(front: Front) -> Self {
+        ServiceRouter(Inner::Front(front))
+    }
+}
+
+impl From<Router> for ServiceRouter {
+    fn from(router: Router) -> Self {
+        ServiceRouter(Inner::Router(router))
+    }
+}
+
+impl From<ServiceRouter> for Router {
+    fn from(routes: ServiceRouter) -> Self {
+        match routes.0 {
+            Inner::Front(front) => front.into_router(),
+            Inner::Router(router) => router,
+        }
+    }
+}
+
+/// The routes of a service with everything that is around them.
+#[derive(Clone)]
+pub(crate) struct Front(Arc<Receiving>);
+
+impl Front {
+    /// Adds what all services have in common, the rules for callers, and answers while data are
+    /// loaded. `endpoint` comes to the routes, at [`GRAPHQL`].
+    pub(crate) fn new(
+        (routes, table): (Router, Table),
+        endpoint: GraphqlEndpoint,
+        host: &HostState,
+        tokens: Tokens,
+    ) -> Self {
+        let routes = routes.route(GRAPHQL, endpoint.clone().into_routes());
+        let answering = Arc::new(Answering {
+            resources: host.resources.clone(),
+            tokens,
+            table,
+            loading: Arc::clone(&host.loading),
+            endpoint: Some(endpoint),
+            routes: normalized(routes),
+        });
+        let callers = Arc::new(Callers::of(&host.options));
+        // Outside of tokens: preflights have none, and pages can read why theirs is refused.
+        let inside = match callers.cors() {
+            Some(cors) => {
+                let answer = move |id: RequestId, request: Request| {
+                    let answering = Arc::clone(&answering);
+                    async move { answering.answer(request, id, None).await }
+                };
+                let routes = Router::new().fallback_service(answer.into_service());
+                Inside::Cors(routes.layer(cors))
+            }
+            None => Inside::Alone(answering),
+        };
+        let callers = Some(callers);
+        Front(Arc::new(Receiving { callers, inside }))
+    }
+
+    fn into_router(self) -> Router {
+        let receive = move |request: Request| self.receive(request, None);
+        Router::new().fallback_service(receive.into_service())
+    }
+
+    /// Answers a request, which came by a connection where nobody has noted that before.
+    async fn receive(self, request: Request, connected: Option<Connected>) -> Response {
+        let Receiving { callers, inside } = self.0.as_ref();
+        let tracked = request_id::track(request, |mut request, id| async move {
+            let refused = callers
+                .as_ref()
+                .and_then(|callers| callers.check(&request).err());
+            let mut answered = match (refused, inside) {
+                (Some(error), _) => error.into_response().into(),
+                (None, Inside::Alone(answering)) => answering.answer(request, id, connected).await,
+                (None, Inside::Cors(routes)) => {
+                    note(request.extensions_mut(), id, connected);
+                    Answered::from(of(routes.clone().call(request).await))
+                }
+            };
+            let name = HeaderName::from_static("x-content-type-options");
+            let headers = answered.response.headers_mut();
+            headers.insert(name, HeaderValue::from_static("nosniff"));
+            answered
+        });
+        tracked.await
+    }
+}
+
+/// Takes requests in: each under an identifier, and only those of callers that are allowed.
+struct Receiving {
+    callers: Option<Arc<Callers>>,
+    inside: Inside,
+}
+
+enum Inside {
+    Alone(Arc<Answering>),
+    Cors(Router),
+}
+
+/// Has the routes answer those whose token allows it.
+struct Answering {
+    resources: Resources,
+    tokens: Tokens,
+    table: Table,
+    /// While it runs, what needs the data is refused.
+    loading: Arc<LoadProgress>,
+    /// What nearly all requests are for: they spare the way through the routes.
+    endpoint: Option<GraphqlEndpoint>,
+    routes: NormalizePath<Router>,
+}
+
+impl Answering {
+    /// Answers a request, compressed; where that panics, says so.
+    async fn answer(
+        &self,
+        mut request: Request,
+        id: RequestId,
+        connected: Option<Connected>,
+    ) -> Answered {
+        let sender = match self.tokens.admit(&mut request, &self.table).await {
+            Ok(sender) => sender,
+            Err(error) => return error.into_response().into(),
+        };
+        if let Some(state) = self.loading.state()
+            && self
+                .table
+                .needs_data(request.method(), request.uri().path())
+        {
+            return data_loading(&state).into();
+        }
+        let answered = async {
+            match &self.endpoint {
+                Some(endpoint) if is_posted_to(&request, GRAPHQL) => {
+                    let answered = endpoint.post(id, sender, request).await;
+                    answered.unwrap_or_else(|error| error.into_response().into())
+                }
+                // Apart, as all that few requests do: so what is moved for the others stays small.
+                _ => Box::pin(self.routed(request, id, sender, connected))
+                    .await
+                    .into(),
+            }
+        };
+        let answered = AssertUnwindSafe(answered).catch_unwind().await;
+        answered.unwrap_or_else(|panic| panicked(panic).into())
+    }
+
+    async fn routed(
+        &self,
+        mut request: Request,
+        id: RequestId,
+        sender: Sender,
+        connected: Option<Connected>,
+    ) -> Response {
+        let path = request.uri().path();
+        let has_slash = path.len() > 1 && path.ends_with('/');
+        let extensions = request.extensions_mut();
+        note(extensions, id, connected);
+        sender.note(extensions);
+        if has_slash {
+            extensions.insert(SlashAtEnd);
+        }
+        let mut routes = self.routes.clone();
+        let routed = async |request| of(routes.call(request).await);
+        compression::answered(&self.resources, request, routed).await
+    }
+}
+
+/// Chooses the route without a slash at the end of a path: outside of the router, since that chooses it before any layer of its own.
+fn normalized(routes: Router) -> NormalizePath<Router> {
+    let routes = routes
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed);
+    NormalizePath::trim_trailing_slash(routes)
+}
+
+/// Tells handlers of the request.
+fn note(extensions: &mut Extensions, id: RequestId, connected: Option<Connected>) {
+    extensions.insert(id);
+    if let Some(connected) = connected {
+        connected.note(extensions);
+    }
+}
+
+fn is_posted_to(request: &Request, path: &str) -> bool {
+    request.method() == Method::POST && request.uri().path() == path
+}
+
+fn of(response: Result<Response, Infallible>) -> Response {
+    response.unwrap_or_else(|never| match never {})
+}
+
+async fn not_found(uri: Uri) -> HttpError {
+    HttpError::new(
+        code::PATH_NOT_FOUND,
+        format!("the path {} does not exist", uri.path()),
+    )
+}
+
+async fn method_not_allowed() -> HttpError {
+    HttpError::new(
+        common::METHOD_NOT_ALLOWED,
+        "the path does not support this method",
+    )
+}
+
+fn panicked(panic: Box<dyn std::any::Any + Send>) -> Response {
+    let message = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no message");
+    tracing::error!(message, "a request panicked");
+    HttpError::internal().into_response()
+}

@@ -1,0 +1,109 @@
+//! Routes that are put together: each is a row of the table and a handler.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::handler::Handler;
+use axum::http::Method;
+use axum::middleware;
+use axum::routing::{MethodFilter, MethodRouter, on};
+use graphql_http::GraphqlEndpoint;
+
+use super::front::{Front, ServiceRouter};
+use super::schemas::{ManagesSchemas, guard};
+use super::service::Host;
+use super::table::{Access, GRAPHQL, Right, Route, Table};
+use super::tokens::Tokens;
+
+/// The routes of a service, while they are put together.
+pub struct Routes<H> {
+    app: Arc<H>,
+    rows: Vec<Route>,
+    router: Router<Arc<H>>,
+}
+
+impl<H: Host> Routes<H> {
+    /// Begins without any route; [`common_routes`](crate::common_routes) begins with those that every service has.
+    #[must_use]
+    pub fn new(app: Arc<H>) -> Self {
+        Routes {
+            app,
+            rows: Vec::new(),
+            router: Router::new(),
+        }
+    }
+
+    /// Returns the rows so far.
+    #[must_use]
+    pub fn table(&self) -> &[Route] {
+        &self.rows
+    }
+
+    /// Adds a route that asks for no right on schemas.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the route asks for one, which [`Routes::managed`] does, and as [`Router::route`] does.
+    #[must_use]
+    pub fn with<F, T>(self, route: Route, handler: F) -> Self
+    where
+        F: Handler<T, Arc<H>>,
+        T: 'static,
+    {
+        assert!(
+            !matches!(route.access, Access::Right(_)),
+            "nobody would check the right"
+        );
+        let handler = on(filter(&route), handler);
+        self.add(route, handler)
+    }
+
+    /// Adds a route for those with a right on schemas. The handler finds what the sender may as
+    /// [`Manager`](service_auth::rights::Manager) in the extensions of the request.
+    ///
+    /// # Panics
+    ///
+    /// Panics as [`Router::route`] does.
+    #[must_use]
+    pub fn managed<F, T>(self, route: Route, right: Right, handler: F) -> Self
+    where
+        H: ManagesSchemas,
+        F: Handler<T, Arc<H>>,
+        T: 'static,
+    {
+        let guard = middleware::from_fn_with_state((Arc::clone(&self.app), right), guard::<H>);
+        let handler = on(filter(&route), handler).route_layer(guard);
+        self.add(route.with_right(right), handler)
+    }
+
+    /// Says who may ask for a path where there is nothing: without a row, only those with a token learn that.
+    #[must_use]
+    pub fn absent(mut self, route: Route) -> Self {
+        self.rows.push(route);
+        self
+    }
+
+    fn add(mut self, route: Route, handler: MethodRouter<Arc<H>>) -> Self {
+        self.router = self.router.route(route.path, handler);
+        self.rows.push(route);
+        self
+    }
+
+    /// Ends with the GraphQL endpoint, at `/graphql`, and adds what is around all routes.
+    #[must_use]
+    pub fn serve(self, endpoint: GraphqlEndpoint, tokens: Tokens) -> ServiceRouter {
+        let Routes {
+            app,
+            mut rows,
+            router,
+        } = self;
+        rows.push(Route::new(None, GRAPHQL).once_loaded());
+        let router = router.with_state(Arc::clone(&app));
+        Front::new((router, Table::new(rows)), endpoint, app.state(), tokens).into()
+    }
+}
+
+fn filter(route: &Route) -> MethodFilter {
+    let method = route.method.clone().unwrap_or(Method::GET);
+    MethodFilter::try_from(method).expect("a method that axum knows")
+}

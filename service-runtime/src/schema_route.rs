@@ -1,0 +1,36 @@
+//! `GET /schema.graphql`: the API of the bound schema as a document.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use graphql_http::HttpError;
+
+use super::preconditions::has_current;
+use super::service::Host;
+
+/// Answers with the SDL of the bound schema, or with 304 to who has it.
+pub(crate) async fn schema<H: Host>(
+    State(app): State<Arc<H>>,
+    headers: HeaderMap,
+) -> Result<Response, HttpError> {
+    let bound = app.shown().ok_or_else(HttpError::schema_not_bound)?;
+    let printed = bound.sdl(&app.state().resources.slots).await;
+    let printed = printed.map_err(HttpError::of_slot)?;
+    let etag = HeaderValue::from_str(&printed.etag).expect("hexadecimal digits");
+    let cached = has_current(&headers, &etag)?;
+    let headers = [
+        // What browsers show and do not save.
+        (
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("text/plain; charset=utf-8"),
+        ),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (header::ETAG, etag),
+    ];
+    Ok(match cached {
+        true => (StatusCode::NOT_MODIFIED, headers).into_response(),
+        false => (headers, printed.text).into_response(),
+    })
+}

@@ -1,0 +1,320 @@
+//! The table of the routes of a service: of each its method, its path, who may use it, and whether it waits for data.
+//!
+//! Nothing else says any of this. The rows are what the router is made of, what tokens are demanded by, what the rights
+//! on schemas are asked for, and what is refused while data are loaded.
+
+use axum::extract::Query;
+use axum::http::{Method, Uri};
+use soml_core::access::Operation;
+
+/// Where services answer GraphQL requests.
+pub const GRAPHQL: &str = "/graphql";
+
+/// Who may use a route, where a service demands tokens. Without tokens, everybody may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Access {
+    /// Everybody.
+    Public,
+    /// Everybody who takes what is in the cache. `cache=false` makes the service work for whoever asks, so that needs a
+    /// token.
+    PublicIfCached,
+    /// Whoever has a valid token.
+    Token,
+    /// Whoever has a valid token, and this right on schemas.
+    Right(Right),
+}
+
+/// A right on schemas, which the roles of a token give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Right {
+    /// On the document of the schema that the path names as `{id}`.
+    Document(Operation),
+    /// On what is bound to the service: the schema that the path names as `{id}`.
+    Binding(Operation),
+    /// On the rights themselves.
+    Rights(Operation),
+    /// On at least one schema; on which, is known only once the body is read, so that is for the handler to check.
+    Some(Operation),
+    /// On everything.
+    Everything,
+    /// None: the handler looks at what the sender may.
+    Checked,
+}
+
+/// A row of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// The method; `None` where the handler takes several. `GET` stands for `HEAD`, too.
+    pub method: Option<Method>,
+    /// The path, in the syntax of axum.
+    pub path: &'static str,
+    /// Who may use it.
+    pub access: Access,
+    /// Whether it is answered with 503 `DATA_LOADING` while data are loaded.
+    pub needs_data: bool,
+}
+
+impl Route {
+    pub(crate) const fn new(method: Option<Method>, path: &'static str) -> Self {
+        Route {
+            method,
+            path,
+            access: Access::Token,
+            needs_data: false,
+        }
+    }
+
+    /// A route for `GET` and `HEAD`, for whoever has a token.
+    #[must_use]
+    pub const fn get(path: &'static str) -> Self {
+        Route::new(Some(Method::GET), path)
+    }
+
+    /// A route for `POST`, for whoever has a token.
+    #[must_use]
+    pub const fn post(path: &'static str) -> Self {
+        Route::new(Some(Method::POST), path)
+    }
+
+    /// A route for `PUT`, for whoever has a token.
+    #[must_use]
+    pub const fn put(path: &'static str) -> Self {
+        Route::new(Some(Method::PUT), path)
+    }
+
+    /// A route for `DELETE`, for whoever has a token.
+    #[must_use]
+    pub const fn delete(path: &'static str) -> Self {
+        Route::new(Some(Method::DELETE), path)
+    }
+
+    /// Says who may use the route.
+    #[must_use]
+    pub fn for_callers(mut self, access: Access) -> Self {
+        self.access = access;
+        self
+    }
+
+    /// Opens the route to everybody.
+    #[must_use]
+    pub fn public(self) -> Self {
+        self.for_callers(Access::Public)
+    }
+
+    /// Asks for a right on schemas.
+    #[must_use]
+    pub fn with_right(self, right: Right) -> Self {
+        self.for_callers(Access::Right(right))
+    }
+
+    /// Refuses requests while data are loaded.
+    #[must_use]
+    pub fn once_loaded(mut self) -> Self {
+        self.needs_data = true;
+        self
+    }
+
+    fn takes(&self, method: &Method) -> bool {
+        let method = if method == Method::HEAD {
+            &Method::GET
+        } else {
+            method
+        };
+        self.method.as_ref().is_none_or(|own| own == method)
+    }
+}
+
+/// The rows that requests are looked up in.
+pub(crate) struct Table {
+    rows: Vec<Route>,
+    /// Positions of rows, by path.
+    paths: matchit::Router<Vec<usize>>,
+}
+
+impl Table {
+    pub(crate) fn new(rows: Vec<Route>) -> Self {
+        let mut paths: Vec<(&'static str, Vec<usize>)> = Vec::new();
+        for (position, row) in rows.iter().enumerate() {
+            match paths.iter_mut().find(|(path, _)| *path == row.path) {
+                Some((_, positions)) => positions.push(position),
+                None => paths.push((row.path, vec![position])),
+            }
+        }
+        let mut router = matchit::Router::new();
+        for (path, positions) in paths {
+            // The router of axum has taken the same path.
+            router.insert(path, positions).expect("paths of a router");
+        }
+        Table {
+            rows,
+            paths: router,
+        }
+    }
+
+    /// Returns the rows of a path. The routes ignore a slash at the end, too.
+    fn of_path(&self, path: &str) -> impl Iterator<Item = &Route> {
+        let path = match path {
+            "/" => "/",
+            path => path.strip_suffix('/').unwrap_or(path),
+        };
+        let found = self.paths.at(path).ok();
+        let positions = found.map(|found| found.value.as_slice());
+        positions
+            .unwrap_or_default()
+            .iter()
+            .map(|position| &self.rows[*position])
+    }
+
+    /// Tells whether a request needs no token. What no row says so of needs one.
+    pub(crate) fn is_public(&self, method: &Method, uri: &Uri) -> bool {
+        let is_public = |row: &Route| match row.access {
+            Access::Public => true,
+            Access::PublicIfCached => allows_cache(uri),
+            Access::Token | Access::Right(_) => false,
+        };
+        match self.row(method, uri.path()) {
+            Some(row) => is_public(row),
+            // Which methods a public path has is no secret.
+            None => {
+                let mut rows = self.of_path(uri.path()).peekable();
+                rows.peek().is_some() && rows.all(is_public)
+            }
+        }
+    }
+
+    /// Tells whether a request has to wait until data are loaded.
+    pub(crate) fn needs_data(&self, method: &Method, path: &str) -> bool {
+        // The routes ignore slashes at the beginning, too.
+        let path = format!("/{}", path.trim_start_matches('/'));
+        self.row(method, &path).is_some_and(|row| row.needs_data)
+    }
+
+    fn row(&self, method: &Method, path: &str) -> Option<&Route> {
+        self.of_path(path).find(|row| row.takes(method))
+    }
+}
+
+/// Returns whether parameters leave it to the service whether it answers from its cache.
+fn allows_cache(uri: &Uri) -> bool {
+    let parameters = Query::<Vec<(String, String)>>::try_from_uri(uri);
+    parameters.is_ok_and(|Query(parameters)| {
+        let mut parameters = parameters.iter();
+        parameters.all(|(name, value)| name != "cache" || value == "true")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let state = |path| Route::get(path).for_callers(Access::PublicIfCached);
+        Table::new(vec![
+            Route::get("/").public(),
+            Route::get("/files/{version}/{name}").public(),
+            Route::get("/docs").public(),
+            Route::get("/docs/{page}").public(),
+            state("/__health"),
+            Route::post("/api/login").public(),
+            Route::get("/schema.graphql"),
+            Route::get("/items/{id}").with_right(Right::Document(Operation::Read)),
+            Route::put("/items/{id}")
+                .with_right(Right::Document(Operation::Write))
+                .once_loaded(),
+            Route::get("/both").public(),
+            Route::put("/both"),
+            Route::new(None, GRAPHQL).once_loaded(),
+        ])
+    }
+
+    #[test]
+    fn only_public_rows_need_no_token() {
+        let table = table();
+        let is_public =
+            |method: &Method, target: &str| table.is_public(method, &target.parse().unwrap());
+        for target in [
+            "/__health",
+            "/__health?cache=true",
+            "/__health?x",
+            "/__health?x=1&cache=true",
+            "/__health?cachE=false",
+            "/__health?x=cache%3Dfalse",
+            "/__health?",
+            "/__health/",
+            "/api/login?x=1",
+            "/api/login",
+            "/",
+            "/files/0/page.js",
+            "/?query=x",
+            "/docs",
+            "/docs/",
+            "/docs/queries",
+            "/docs/queries?x=1",
+            "/both",
+        ] {
+            // A method that there is none of is no secret.
+            for method in [Method::GET, Method::HEAD, Method::PATCH] {
+                let is_mixed = method == Method::PATCH && target == "/both";
+                assert_eq!(is_public(&method, target), !is_mixed, "{method} {target}");
+            }
+        }
+        assert!(!is_public(&Method::PUT, "/both"));
+        for target in [
+            "/graphql",
+            "/graphql/",
+            "//graphql",
+            "/schema.graphql",
+            "/items/a",
+            "/metrics",
+            "/__health?cache=false",
+            "/__health?c%61che=false",
+            "/__health?x&cache=false",
+            "/__health?x=1&cache=false",
+            "/__health?cache=true&cache=false",
+            "/__health?cache=perhaps",
+            "/__health?cache",
+            "/__health/?cache=false",
+            "//__health",
+            "/__health//",
+            "/__healthz",
+            "/__HEALTH",
+            "/api/login/x",
+            "/api",
+            "/files",
+            "/files/0",
+            "/files/0/a/b",
+            "/docsx",
+            "/docs/a/b",
+            "/unknown",
+        ] {
+            for method in [Method::GET, Method::POST, Method::OPTIONS] {
+                assert!(!is_public(&method, target), "{method} {target}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_needs_data_is_said_by_method_and_path() {
+        let table = table();
+        for (method, path) in [
+            (Method::POST, "/graphql"),
+            (Method::GET, "/graphql/"),
+            (Method::GET, "//graphql"),
+            (Method::PUT, "/items/a"),
+            (Method::PUT, "/items/a/"),
+        ] {
+            assert!(table.needs_data(&method, path), "{method} {path}");
+        }
+        for (method, path) in [
+            (Method::GET, "/items/a"),
+            (Method::HEAD, "/items/a"),
+            (Method::DELETE, "/items/a"),
+            (Method::GET, "/"),
+            (Method::GET, "/unknown"),
+        ] {
+            assert!(!table.needs_data(&method, path), "{method} {path}");
+        }
+    }
+}
