@@ -36,7 +36,10 @@ command -v c++ > /dev/null || fail "missing: c++ (on Debian: apt-get install g++
 feature_of() {
   case $1 in
     supergraphs | subgraphs | operations) echo gateway ;;
-    requests | tokens) echo service ;;
+    requests) echo service ;;
+    tokens) echo tokens ;;
+    soml) echo soml ;;
+    regex | images | logs) echo stores ;;
     cursors) echo objects ;;
     searches) echo search ;;
     sparql_results) echo endpoints ;;

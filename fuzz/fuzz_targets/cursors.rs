@@ -2,7 +2,6 @@
 
 #![no_main]
 
-#[path = "../src/cursors.rs"]
-mod cursors;
+use fuzz_checks::cursors;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| cursors::run(input));

@@ -2,7 +2,6 @@
 
 #![no_main]
 
-#[path = "../src/images.rs"]
-mod images;
+use fuzz_checks::images;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| images::run(input));

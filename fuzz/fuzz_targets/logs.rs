@@ -2,7 +2,6 @@
 
 #![no_main]
 
-#[path = "../src/logs.rs"]
-mod logs;
+use fuzz_checks::logs;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| logs::run(input));

@@ -2,8 +2,7 @@
 
 #![no_main]
 
-#[path = "../src/operations.rs"]
-mod operations;
+use fuzz_checks::operations;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     operations::run(input);

@@ -2,7 +2,6 @@
 
 #![no_main]
 
-#[path = "../src/regex.rs"]
-mod regex;
+use fuzz_checks::regex;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| regex::run(input));

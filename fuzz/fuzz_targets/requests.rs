@@ -2,7 +2,6 @@
 
 #![no_main]
 
-#[path = "../src/requests.rs"]
-mod requests;
+use fuzz_checks::requests;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| requests::run(input));

@@ -2,7 +2,6 @@
 
 #![no_main]
 
-#[path = "../src/searches.rs"]
-mod searches;
+use fuzz_checks::searches;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| searches::run(input));

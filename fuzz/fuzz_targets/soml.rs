@@ -2,7 +2,6 @@
 
 #![no_main]
 
-#[path = "../src/soml.rs"]
-mod soml;
+use fuzz_checks::soml;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| soml::run(input));

@@ -2,7 +2,6 @@
 
 #![no_main]
 
-#[path = "../src/sparql_results.rs"]
-mod sparql_results;
+use fuzz_checks::sparql_results;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| sparql_results::run(input));

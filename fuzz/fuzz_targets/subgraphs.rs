@@ -2,8 +2,7 @@
 
 #![no_main]
 
-#[path = "../src/subgraphs.rs"]
-mod subgraphs;
+use fuzz_checks::subgraphs;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     subgraphs::run(input);

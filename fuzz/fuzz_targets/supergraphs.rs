@@ -2,8 +2,7 @@
 
 #![no_main]
 
-#[path = "../src/supergraphs.rs"]
-mod supergraphs;
+use fuzz_checks::supergraphs;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     supergraphs::run(input);

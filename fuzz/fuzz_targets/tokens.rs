@@ -2,7 +2,6 @@
 
 #![no_main]
 
-#[path = "../src/tokens.rs"]
-mod tokens;
+use fuzz_checks::tokens;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| tokens::run(input));

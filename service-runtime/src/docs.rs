@@ -332,7 +332,8 @@ mod tests {
     fn markup_of_a_page_is_rendered_and_html_is_not_taken_over() {
         let page = "# A `b` page\n\n<script>x</script>\n\n| a |\n|---|\n| [c](cli.md#schema) |\n\n\
                     [d](../README.md)\n";
-        let html = rendered(page).body;
+        let Page { title, body } = rendered(page);
+        let html = document(&title, &body, &Links::inside(&MountPoint::default()));
         assert!(html.contains("<title>A b page</title>"), "{html}");
         assert!(html.contains("<h1 id=\"a-b-page\">"), "{html}");
         assert!(
@@ -341,5 +342,13 @@ mod tests {
         );
         assert!(html.contains("<p>d</p>"), "{html}");
         assert!(!html.contains("<script>"), "{html}");
+        assert!(html.contains("<a href=\"../\">GraphiQL"), "{html}");
+        let mount = MountPoint("/a/b".to_owned());
+        for (links, expected) in [
+            (Links::inside(&mount), "../../b"),
+            (Links::beside(&mount), "./../b"),
+        ] {
+            assert_eq!(links.page, expected);
+        }
     }
 }

@@ -55,6 +55,7 @@ pub const RULES: Rules = Rules {
         &["object-service", "search-service", "gateway-service"],
         &["example-extension", "build-script-example", "example-axum"],
         &["servers"],
+        &["test-support", "fuzz-checks"],
         &["benches"],
     ],
     forbidden: &[

@@ -16,12 +16,8 @@ use graph_store::remote::http::ConnectionOptions;
 use graphql_service::{Request, RequestContext};
 use object_engine::ObjectService;
 use servers::store::DataStore;
+use test_support::repository::{MEMORY, repository};
 use tokio::runtime::Runtime;
-
-#[path = "../../../graph-store/tests/all/back_end/repository.rs"]
-mod repository;
-
-use repository::{MEMORY, repository};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -16,13 +16,12 @@ use federation::{
 };
 use graphql_service::{CallContext, Request, RequestContext, Service};
 use serde_json::Value as Json;
+use test_support::fault_rows::{
+    LIMIT, Missing, QUERY, Row, When, accounts, answers, check, products, rows,
+};
 
 use crate::http::{LONG, options, runtime};
-use crate::sockets::{self, Behaviour, PATIENCE, Server, nobody};
-
-mod rows;
-
-use rows::{LIMIT, Missing, QUERY, Row, When, accounts, answers, check, products, rows};
+use crate::sockets::{Behaviour, PATIENCE, Server, nobody};
 
 /// Returns the time-out that a row is about.
 fn time(when: When) -> Duration {

@@ -6,26 +6,9 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::random_numbers::Random;
+use fuzz_checks::{operations, subgraphs, supergraphs};
 
-#[path = "../../../fuzz/src/operations.rs"]
-#[expect(
-    unreachable_pub,
-    reason = "it is a module of the program of the fuzz target too"
-)]
-mod operations;
-#[path = "../../../fuzz/src/subgraphs.rs"]
-#[expect(
-    unreachable_pub,
-    reason = "it is a module of the program of the fuzz target too"
-)]
-mod subgraphs;
-#[path = "../../../fuzz/src/supergraphs.rs"]
-#[expect(
-    unreachable_pub,
-    reason = "it is a module of the program of the fuzz target too"
-)]
-mod supergraphs;
+use crate::random_numbers::Random;
 
 /// Changes of each seed.
 const CHANGES: u64 = 10;

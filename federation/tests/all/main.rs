@@ -34,18 +34,11 @@ mod optimality;
 mod pruning;
 mod random;
 mod random_numbers;
-#[path = "../../../object-engine/tests/random_tests/mod.rs"]
-mod random_tests;
 mod representations;
 mod resolvers;
 mod satisfiability;
 mod schemas_that_harm;
 mod scripted;
-#[allow(
-    dead_code,
-    reason = "shared with the tests of the gateway as a process"
-)]
-mod sockets;
 mod strict;
 mod subgraph_sdl;
 mod subscriptions;
@@ -55,3 +48,5 @@ mod unknown_entities;
 mod websockets_end;
 mod world;
 mod writing;
+
+use test_support::{random_tests, sockets};

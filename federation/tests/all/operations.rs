@@ -41,7 +41,7 @@ pub(crate) fn generate(schema: &Valid<Schema>, random: &mut Random) -> Operation
 
 fn attempt(schema: &Schema, random: &mut Random) -> Operation {
     let has_mutation = schema.schema_definition.mutation.is_some();
-    let is_mutation = has_mutation && random.percent(40);
+    let is_mutation = has_mutation && random.chance(40);
     let root = if is_mutation { "Mutation" } else { "Query" };
     let mut writer = Writer {
         schema,
@@ -83,7 +83,7 @@ impl Writer<'_> {
                 .collect(),
             _ => Vec::new(),
         };
-        if fields.is_empty() || self.random.percent(15) {
+        if fields.is_empty() || self.random.chance(15) {
             out.push_str(" __typename");
         }
         let wanted = 1 + self.random.below(if depth == 0 { 3 } else { 4 });
@@ -96,7 +96,7 @@ impl Writer<'_> {
         }
         if !matches!(definition, ExtendedType::Object(_)) {
             self.fragments(ty, depth, &mut out);
-        } else if self.random.percent(10) && self.room > 0 {
+        } else if self.random.chance(10) && self.room > 0 {
             let condition = self.condition();
             let inner = self.set(ty, depth + 1);
             let _ = write!(out, " ...{condition} {inner}");
@@ -120,7 +120,7 @@ impl Writer<'_> {
             },
         };
         for member in members {
-            if self.random.percent(60) && self.room > 0 {
+            if self.random.chance(60) && self.room > 0 {
                 let condition = self.condition();
                 let inner = self.set(&member, depth + 1);
                 let _ = write!(out, " ... on {member}{condition} {inner}");
@@ -137,7 +137,7 @@ impl Writer<'_> {
         self.room = self.room.saturating_sub(1);
         // Each selection has a key of its own where its arguments could differ from those of another one.
         let arguments = self.arguments(field);
-        if !arguments.is_empty() || self.random.percent(12) {
+        if !arguments.is_empty() || self.random.chance(12) {
             self.aliases += 1;
             self.features.insert("aliases");
             // Names of other fields, and of members that only the gateway uses.
@@ -159,10 +159,10 @@ impl Writer<'_> {
     fn arguments(&mut self, field: &FieldDefinition) -> String {
         let mut given = Vec::new();
         for argument in &field.arguments {
-            if !self.random.percent(70) {
+            if !self.random.chance(70) {
                 continue;
             }
-            let value = if self.random.percent(40) {
+            let value = if self.random.chance(40) {
                 self.features.insert("variables");
                 // A name that the gateway would use itself.
                 let name = match self.variables.is_empty() {
@@ -191,15 +191,15 @@ impl Writer<'_> {
     }
 
     fn condition(&mut self) -> String {
-        if !self.random.percent(8) {
+        if !self.random.chance(8) {
             return String::new();
         }
         self.features.insert("skip and include");
         let name = format!("c{}", self.definitions.len());
-        let value = self.random.percent(50);
+        let value = self.random.chance(50);
         self.definitions.push(format!("${name}: Boolean!"));
         self.variables.insert(name.clone(), json!(value));
-        let directive = if self.random.percent(50) {
+        let directive = if self.random.chance(50) {
             "skip"
         } else {
             "include"

@@ -54,7 +54,7 @@ fn planned(seed: u64) -> Option<Small> {
         return None;
     }
     let supergraph = Arc::new(supergraph);
-    let labels = (0..supergraph.labels().len()).filter(|_| random.percent(50));
+    let labels = (0..supergraph.labels().len()).filter(|_| random.chance(50));
     let labels = ActiveLabels::new(labels.map(|position| supergraph.label_id(position)));
     let mut options = GatewayOptions::default();
     options.labels = labels.clone();

@@ -152,14 +152,14 @@ fn case(seed: u64, random: &mut Random, generated: Generated) -> Result<Vec<&'st
     }
     let operation = operations::generate(supergraph.api(), random);
     let rates = Rates {
-        nulls: if random.percent(50) { 15 } else { 0 },
-        errors: if random.percent(40) { 10 } else { 0 },
-        unknown: if random.percent(70) { 50 } else { 0 },
+        nulls: if random.chance(50) { 15 } else { 0 },
+        errors: if random.chance(40) { 10 } else { 0 },
+        unknown: if random.chance(70) { 50 } else { 0 },
     };
     let labels = generated
         .labels
         .iter()
-        .filter(|_| random.percent(50))
+        .filter(|_| random.chance(50))
         .cloned()
         .collect();
     let case = Case {

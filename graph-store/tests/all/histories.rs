@@ -18,7 +18,7 @@ use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
 use proptest::prelude::*;
 
-use crate::back_end::images::builder;
+use crate::images::builder;
 use crate::random_tests::setting;
 
 const SUBJECTS: u8 = 6;

@@ -11,7 +11,7 @@ use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
 use proptest::prelude::*;
 
-use crate::back_end::images::builder;
+use crate::images::builder;
 
 fn texts<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> BTreeSet<String> {
     quads.into_iter().map(Quad::to_string).collect()

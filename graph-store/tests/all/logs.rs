@@ -1,11 +1,9 @@
 //! The inputs of the fuzz test of logs, and small changes of them.
 
-#[path = "../../../fuzz/src/logs.rs"]
-#[expect(unreachable_pub, reason = "it is public where it is fuzzed")]
-mod target;
-
 use std::fs;
 use std::path::Path;
+
+use fuzz_checks::logs as target;
 
 #[test]
 fn logs_are_refused_or_open_to_a_whole_commit() {

@@ -17,7 +17,7 @@ use proptest::sample::{select, subsequence};
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-use crate::back_end::images;
+use crate::images;
 use crate::random_tests::count;
 
 /// Data sets that each condition is evaluated over.

@@ -9,7 +9,7 @@ use graph_store::write::{NewRecord, QuadChange, QuadPattern};
 use graph_store::{CallContext, GraphStore};
 use oxrdf::{GraphName, NamedNode, Quad};
 
-use crate::back_end::images;
+use crate::images;
 
 /// The quads of a large request.
 const LARGE: usize = 120_000;

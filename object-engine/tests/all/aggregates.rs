@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
-use crate::back_end::images;
+use crate::images;
 
 const SCHEMA: &str = "
 id: /soml/sums

@@ -12,7 +12,7 @@ use oxrdfio::RdfFormat;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use crate::back_end::images;
+use crate::images;
 
 fn read(path: &Path) -> Option<String> {
     fs::read_to_string(path).ok()

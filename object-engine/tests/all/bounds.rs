@@ -9,8 +9,9 @@ use graphql_service::{
 use object_engine::{ObjectService, ServiceOptions};
 use oxrdfio::RdfFormat;
 
-use crate::back_end::{BackEnd, Kind, images};
+use crate::back_end::{BackEnd, Kind};
 use crate::fixture;
+use crate::images;
 
 const SCHEMA: &str = "
 id: /soml/bounds

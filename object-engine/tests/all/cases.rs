@@ -19,8 +19,8 @@ use object_engine::{EngineLimits, ServiceOptions};
 use oxrdfio::RdfFormat;
 use serde_json::{Map, Value, json};
 
-use crate::back_end::images;
 use crate::back_end::{BackEnd, Kind};
+use crate::images;
 
 /// Members of an error that an expectation may name besides code and path.
 const DETAILS: &[&str] = &["argumentPath", "limit"];

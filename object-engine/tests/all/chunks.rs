@@ -13,7 +13,7 @@ use graph_store::{CallContext, GraphStore, LocalStore, StoreError, StoreInfo};
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
 
-use crate::back_end::images;
+use crate::images;
 
 const THINGS: usize = 2_345;
 const LOCK: &str = "nobody panics with the lock";

@@ -14,7 +14,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
-use crate::back_end::{images, written};
+use crate::back_end::written;
+use crate::images;
 
 const SCHEMA: &str = "
 id: /soml/pages

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
 
-use crate::back_end::images;
+use crate::images;
 
 const SCHEMA: &str = "
 id: /soml/counts

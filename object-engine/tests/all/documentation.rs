@@ -7,7 +7,7 @@ use std::sync::Arc;
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
 
-use crate::back_end::images;
+use crate::images;
 
 const PAGE: &str = include_str!("../../../docs/queries.md");
 const SCHEMA: &str = include_str!("../../../servers/demo/star-wars/schema.yaml");

@@ -6,7 +6,7 @@ use graphql_service::{Outcome, Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
 use serde_json::{Value, json};
 
-use crate::back_end::images;
+use crate::images;
 
 const DATA: &str = include_str!("../../../servers/demo/star-wars/data.ttl");
 const SCHEMA: &str = include_str!("../../../servers/demo/star-wars/schema.yaml");

@@ -6,7 +6,7 @@ use graphql_gen::typesystem::{Api, ApiOptions, FederationMode};
 use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
 
-use crate::back_end::images;
+use crate::images;
 
 const SCHEMA: &str = "
 id: /soml/printed

@@ -7,9 +7,9 @@ use oxrdf::Quad;
 use oxrdfio::RdfFormat;
 use serde_json::{Value, json};
 
-use crate::back_end::images;
 use crate::back_end::{BackEnd, Kind};
 use crate::fixture;
+use crate::images;
 
 const SCHEMA: &str = "
 id: /soml/guard

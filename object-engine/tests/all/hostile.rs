@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use graphql_service::{Outcome, Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
 
-use crate::back_end::images;
+use crate::images;
 
 const SCHEMA: &str = "
 id: /soml/hostile

@@ -14,8 +14,8 @@ use oxrdf::{Literal, NamedOrBlankNode, Quad, Term};
 use oxrdfio::{RdfFormat, RdfParser};
 use serde_json::{Value, json};
 
-use crate::back_end::images;
 use crate::fixture::{answer, json};
+use crate::images;
 
 const SCHEMA: &str = "
 id: /soml/languages

@@ -4,8 +4,6 @@ mod access;
 mod aggregates;
 #[cfg(feature = "async-graphql")]
 mod async_graphql;
-#[path = "../../../graph-store/tests/all/back_end/mod.rs"]
-mod back_end;
 mod bounds;
 mod cases;
 mod chunks;
@@ -30,3 +28,5 @@ mod star_wars;
 mod stores;
 mod transactions;
 mod type_cast;
+
+use test_support::{back_end, images};

@@ -17,8 +17,8 @@ use oxrdf::Quad;
 use oxrdfio::RdfFormat;
 use serde_json::{Map, Value, json};
 
-use crate::back_end::images;
 use crate::back_end::{BackEnd, Kind};
+use crate::images;
 
 /// Codes that mutations lead to, and not scenarios: tests of stores and of transactions do.
 const OF_TRANSACTIONS: &[&str] = &[

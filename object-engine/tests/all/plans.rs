@@ -6,8 +6,8 @@ use graphql_service::{Caller, Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
 use serde_json::{Value, json};
 
-use crate::back_end::images;
 use crate::fixture::{answer, json, service};
+use crate::images;
 
 const SCHEMA: &str = "
 id: /soml/plans

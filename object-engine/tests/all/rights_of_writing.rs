@@ -9,8 +9,8 @@ use graphql_service::{Caller, Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
 use serde_json::{Value, json};
 
-use crate::back_end::images;
 use crate::fixture::{json, runtime, service};
+use crate::images;
 
 const SCHEMA: &str = "
 id: /soml/writing

@@ -13,8 +13,8 @@ use oxrdf::Quad;
 use oxrdfio::{RdfFormat, RdfParser};
 use serde_json::Value;
 
-use crate::back_end::images;
 use crate::fixture::{answer, json};
+use crate::images;
 
 struct Demo {
     service: ObjectService,

@@ -16,7 +16,7 @@ use oxrdf::Quad;
 use oxrdfio::RdfFormat;
 use serde_json::Value;
 
-use crate::back_end::images;
+use crate::images;
 
 /// What happens to a commit.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use graphql_service::{Request, RequestContext};
 use object_engine::{ObjectService, ServiceOptions};
 use serde_json::{Value, json};
 
-use crate::back_end::images;
+use crate::images;
 
 const SCHEMA: &str = "
 id: /soml/cast

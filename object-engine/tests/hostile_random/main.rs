@@ -6,10 +6,6 @@
 #[path = "../all/fixture/mod.rs"]
 mod fixture;
 mod hostile_documents;
-#[path = "../../../graph-store/tests/all/back_end/images.rs"]
-mod images;
-#[path = "../random_tests/mod.rs"]
-mod random_tests;
 
 use std::alloc::System;
 use std::collections::BTreeMap;
@@ -23,8 +19,9 @@ use fixture::{answer, json};
 use graphql_service::{Request, RequestContext};
 use hostile_documents::{Hostile, KINDS};
 use object_engine::{ObjectService, ServiceOptions};
-use random_tests::{count, setting};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+use test_support::images;
+use test_support::random_tests::{count, setting};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;

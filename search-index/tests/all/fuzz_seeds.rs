@@ -2,14 +2,8 @@
 //!
 //! `SEARCH_FUZZ` sets the number of changes of each seed. `scripts/fuzz.sh` searches for more.
 
-#[path = "../../../fuzz/src/searches.rs"]
-#[expect(
-    unreachable_pub,
-    reason = "it is a module of the program of the fuzz target too"
-)]
-mod searches;
-
-use crate::differential::random::Random;
+use fuzz_checks::searches;
+use test_support::random::Random;
 
 /// Changes of each seed.
 const CHANGES: u64 = 200;

@@ -12,16 +12,11 @@ mod expanded_terms;
 mod federation;
 #[cfg(feature = "embedded")]
 mod fuzz_seeds;
-#[path = "../../../graph-store/tests/all/back_end/images.rs"]
-mod images;
 mod indexer;
 #[cfg(feature = "embedded")]
 mod long_searches;
 mod mapping;
 mod opensearch;
-#[allow(dead_code, reason = "shared with other test binaries")]
-#[path = "../../../object-engine/tests/random_tests/mod.rs"]
-mod random_tests;
 mod read;
 mod sdl;
 mod searches;
@@ -32,6 +27,7 @@ mod values_in_hits;
 use search_index::mapping::{Indexes, MappingError, MappingOptions};
 use search_index::soml_core::Valid;
 use search_index::soml_core::schema::Schema;
+use test_support::{images, random_tests};
 
 /// Loads a document; it must be valid.
 fn schema(text: &str) -> Valid<Schema> {

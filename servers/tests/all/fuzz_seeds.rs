@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::fuzz_targets::{cursors, images, logs, regex, requests, soml, sparql_results, tokens};
+use fuzz_checks::{cursors, images, logs, regex, requests, soml, sparql_results, tokens};
 
 /// Runs a target on the files below a folder of the repository, and on changes of them.
 fn replay(folder: &str, changes: usize, run: impl Fn(&[u8])) {

@@ -18,16 +18,11 @@ mod dumps;
 mod examples;
 mod first_schema;
 mod fuzz_seeds;
-#[expect(unreachable_pub, reason = "they are public where libFuzzer runs them")]
-#[path = "../../../fuzz/src/mod.rs"]
-mod fuzz_targets;
 mod gateway;
 mod graphql_over_http;
 mod health_records;
 mod help;
 mod idp;
-#[path = "../../../graph-store/tests/all/back_end/images.rs"]
-mod images;
 mod infer;
 mod kept_bindings;
 mod kills;
@@ -45,16 +40,8 @@ mod page;
 mod processes;
 mod provision;
 mod provisioning;
-#[allow(dead_code, reason = "shared with other test binaries")]
-#[path = "../../../object-engine/tests/all/differential/random.rs"]
-mod random;
-#[allow(dead_code, reason = "shared with other test binaries")]
-#[path = "../../../object-engine/tests/random_tests/mod.rs"]
-mod random_tests;
 mod real_server;
 mod remote_store;
-#[path = "../../../graph-store/tests/all/back_end/repository.rs"]
-mod repository;
 mod schema_tools;
 mod schemas_over_http;
 mod search;
@@ -64,3 +51,5 @@ mod sparql_server;
 mod under_pressure;
 mod white_space;
 mod writing;
+
+use test_support::{images, random, random_tests, repository};

@@ -8,8 +8,6 @@ mod answers;
 #[expect(dead_code, reason = "shared with another test binary")]
 mod processes;
 mod proxy;
-#[path = "../../../graph-store/tests/all/back_end/repository.rs"]
-mod repository;
 mod rows;
 mod world;
 
@@ -20,6 +18,7 @@ use answers::Said;
 use proxy::{Mode, Proxy};
 use rows::{ROWS, Row, Service};
 use serde_json::Value;
+use test_support::repository;
 use world::{BackEnds, Program, ROLES, World};
 
 /// Runs each behaviour over the embedded back ends, and over servers where they are named.

@@ -2,11 +2,10 @@
 
 mod check;
 mod classes;
-#[path = "../../../graph-store/tests/all/back_end/images.rs"]
-mod images;
-#[path = "../../../graph-store/tests/all/back_end/in_process.rs"]
-mod in_process;
 mod infer;
 mod infer_names;
 mod infer_remote;
 mod infer_values;
+
+use test_support::back_end::in_process;
+use test_support::images;

@@ -30,17 +30,17 @@ impl Generator<'_> {
         let mut random = self.random.clone();
         let by = random.below(self.graphs);
         let givers = self.givers(by, &mut random);
-        if givers.is_empty() || !random.percent(35) {
+        if givers.is_empty() || !random.chance(35) {
             return;
         }
         self.features.insert("contexts");
         let by_interface = self.known_in("Named").contains(&by)
             && self.features.contains("interfaces")
-            && random.percent(40);
+            && random.chance(40);
         let mut chosen: Vec<usize> = givers
             .iter()
             .copied()
-            .filter(|_| random.percent(60))
+            .filter(|_| random.chance(60))
             .collect();
         if by_interface {
             chosen = (0..self.entities.len())
@@ -103,7 +103,7 @@ impl Generator<'_> {
                 "mood: Mood",
                 "moods: [Mood!]",
             ] {
-                let owner = match random.percent(50) {
+                let owner = match random.chance(50) {
                     true => by,
                     false => *random.pick(&entity.graphs),
                 };
@@ -144,7 +144,7 @@ impl Generator<'_> {
         let from = *random.pick(&entity.graphs);
         let ty = *random.pick(&["Kept", "[Kept]", "[Kept!]!", "[[Kept]]"]);
         entity.fields.push(plain(&format!("kept: {ty}"), &[from]));
-        if entity.graphs.contains(&by) && random.percent(50) {
+        if entity.graphs.contains(&by) && random.chance(50) {
             entity.fields.push(plain("room: [Room]", &[by]));
         }
         // The more ways there are, the more operations take them.
@@ -169,12 +169,12 @@ impl Generator<'_> {
         let mut fields = vec![plain("id: ID!", &all), plain("own: String", &[other])];
         let mut requires = "";
         let mut is_required = false;
-        if other != by && random.percent(50) {
+        if other != by && random.chance(50) {
             requires = ", requires: \"own\"";
             let external = format!("@join__field(graph: {}, external: true)", graph(by));
             fields[1].directives.push(external);
         }
-        if random.percent(40) {
+        if random.chance(40) {
             fields.push(plain("inner: [Kept]", &[*random.pick(&all)]));
         }
         for (number, taken) in taken.iter().enumerate() {
@@ -188,7 +188,7 @@ impl Generator<'_> {
                     graph(by)
                 )
             };
-            let has_object = random.percent(30);
+            let has_object = random.chance(30);
             is_required |= !has_object && !requires.is_empty();
             let ty = if has_object { "[Kept!]" } else { "String" };
             let mut field = plain(&format!("given{number}(x: Int): {ty}"), &[]);

@@ -15,7 +15,7 @@ impl Generator<'_> {
             }
             let graphs = self.some_graphs();
             let satellite =
-                (graphs.len() > 1 && self.random.percent(40)).then(|| *self.random.pick(&graphs));
+                (graphs.len() > 1 && self.random.chance(40)).then(|| *self.random.pick(&graphs));
             let (keys, fields) = self.keys(&name, &graphs, satellite.is_some());
             self.entities.push(Entity {
                 name,
@@ -32,7 +32,7 @@ impl Generator<'_> {
     fn twin(&mut self, name: &str) -> Option<Entity> {
         let last = self.entities.last()?;
         let is_plain = last.satellite.is_none() && last.keys.values().all(|keys| *keys == ["id"]);
-        if !is_plain || !self.random.percent(30) {
+        if !is_plain || !self.random.chance(30) {
             return None;
         }
         self.features.insert("types that are alike");

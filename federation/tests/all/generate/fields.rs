@@ -28,7 +28,7 @@ impl Generator<'_> {
         if self.features.contains("value types") {
             objects.push("Size".to_owned());
         }
-        if objects.is_empty() || self.random.percent(45) {
+        if objects.is_empty() || self.random.chance(45) {
             return ((*self.random.pick(&leaf)).to_owned(), true);
         }
         let object = self.random.pick(&objects).clone();
@@ -47,12 +47,12 @@ impl Generator<'_> {
                 let known = self.entities[index].graphs.clone();
                 let owner = *self.random.pick(&known);
                 let mut graphs = vec![owner];
-                if known.len() > 1 && self.random.percent(30) {
+                if known.len() > 1 && self.random.chance(30) {
                     self.features.insert("shareable");
                     graphs = known
                         .iter()
                         .copied()
-                        .filter(|g| *g == owner || self.random.percent(60))
+                        .filter(|g| *g == owner || self.random.chance(60))
                         .filter(|g| owner == *g || self.entities[index].satellite != Some(*g))
                         .collect();
                     if self.entities[index].satellite == Some(owner) {
@@ -60,14 +60,14 @@ impl Generator<'_> {
                     }
                 }
                 let (ty, is_leaf) = self.field_type(&graphs);
-                let has_arguments = self.random.percent(25);
+                let has_arguments = self.random.chance(25);
                 let name = format!("f{number}");
                 let signature = match has_arguments {
                     true => format!("{name}(x: Int, y: String = \"d\"): {ty}"),
                     false => format!("{name}: {ty}"),
                 };
                 let mut directives: Vec<String> = graphs.iter().map(|g| on(*g)).collect();
-                if self.random.percent(6) {
+                if self.random.chance(6) {
                     self.features.insert("inaccessible");
                     directives.push("@inaccessible".to_owned());
                 }
@@ -99,7 +99,7 @@ impl Generator<'_> {
             .filter(|(_, field)| may_be(field))
             .filter_map(|(place, field)| Some((place, field.name.clone(), field.owner?)))
             .collect();
-        if owned.is_empty() || !self.random.percent(percent) {
+        if owned.is_empty() || !self.random.chance(percent) {
             return None;
         }
         let (place, input, owner) = self.random.pick(&owned).clone();
@@ -115,7 +115,7 @@ impl Generator<'_> {
     pub(super) fn overrides(&mut self) {
         for index in 0..self.entities.len() {
             let entity = &self.entities[index];
-            if entity.graphs.len() < 2 || entity.satellite.is_some() || !self.random.percent(40) {
+            if entity.graphs.len() < 2 || entity.satellite.is_some() || !self.random.chance(40) {
                 continue;
             }
             let (from, to) = (entity.graphs[0], entity.graphs[1]);

@@ -20,7 +20,7 @@ const NAME: &str = "Item";
 impl Generator<'_> {
     /// Chooses the subgraphs, and adds the implementing types.
     pub(crate) fn implementing_types(&mut self) -> Option<InterfaceObject> {
-        if !self.random.percent(35) {
+        if !self.random.chance(35) {
             return None;
         }
         self.features.insert("interface objects");
@@ -55,7 +55,7 @@ impl Generator<'_> {
             }
             let keys: BTreeMap<usize, Vec<&'static str>> =
                 graphs.iter().map(|index| (*index, vec!["id"])).collect();
-            let titled = match self.random.percent(50) {
+            let titled = match self.random.chance(50) {
                 true => &graphs,
                 false => &known,
             };
@@ -101,14 +101,14 @@ impl Generator<'_> {
             for number in 0..1 + self.random.below(3) {
                 let (ty, _) = self.field_type(&[*index]);
                 let name = format!("lent{index}x{number}");
-                let signature = match self.random.percent(25) {
+                let signature = match self.random.chance(25) {
                     true => format!("{name}(x: Int, y: String = \"d\"): {ty}"),
                     false => format!("{name}: {ty}"),
                 };
                 let _ = writeln!(fields, "  {signature} {}", on(*index));
                 self.lend(item, &name, signature, &[]);
             }
-            if self.random.percent(40) {
+            if self.random.chance(40) {
                 self.features.insert("interface objects that share");
                 let name = format!("shared{index}");
                 let signature = format!("{name}: String");
@@ -117,7 +117,7 @@ impl Generator<'_> {
                 let _ = writeln!(fields, "  {signature} {}", places.join(" "));
                 self.lend(item, &name, signature, &item.known);
             }
-            if self.random.percent(40) {
+            if self.random.chance(40) {
                 self.features.insert("interface objects that require");
                 let (name, place) = (format!("made{index}"), graph(*index));
                 let signature = format!("{name}: String");
@@ -129,7 +129,7 @@ impl Generator<'_> {
                 title.push(format!("@join__field(graph: {place}, external: true)"));
                 self.lend(item, &name, signature, &[]);
             }
-            if self.random.percent(70) {
+            if self.random.chance(70) {
                 let ty = *self.random.pick(&["Item", "[Item]", "[Item!]!"]);
                 self.query
                     .push(format!("items{index}: {ty} {}", on(*index)));

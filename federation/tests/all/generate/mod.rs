@@ -136,7 +136,7 @@ pub(crate) fn on(index: usize) -> String {
 impl Generator<'_> {
     fn some_graphs(&mut self) -> Vec<usize> {
         let mut chosen: Vec<usize> = (0..self.graphs)
-            .filter(|_| self.random.percent(70))
+            .filter(|_| self.random.chance(70))
             .collect();
         if chosen.is_empty() {
             chosen.push(self.random.below(self.graphs));

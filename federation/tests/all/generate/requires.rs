@@ -68,7 +68,7 @@ impl Generator<'_> {
                     Some((place, field.name.clone(), ty, owner))
                 })
                 .collect();
-            if owned.is_empty() || !self.random.percent(60) {
+            if owned.is_empty() || !self.random.chance(60) {
                 continue;
             }
             let (place, input, ty, owner) = self.random.pick(&owned).clone();

@@ -23,9 +23,9 @@ impl Generator<'_> {
             if !entity.fields[place].directives.contains(&external) {
                 entity.fields[place].directives.push(external);
             }
-            let (name, list) = (entity.name.clone(), self.random.percent(50));
+            let (name, list) = (entity.name.clone(), self.random.chance(50));
             let is_named = entity.interfaces.iter().any(|(name, _)| name == "Named");
-            let (name, set) = if is_named && self.random.percent(50) {
+            let (name, set) = if is_named && self.random.chance(50) {
                 self.features.insert("provides on abstract types");
                 ("Named".to_owned(), format!("... on {name} {{ {input} }}"))
             } else {
@@ -59,7 +59,7 @@ impl Generator<'_> {
             let name = &self.entities[index].name;
             self.query.push(format!("all{index}: [{name}] {}", on(by)));
         }
-        if self.random.percent(30) {
+        if self.random.chance(30) {
             self.features.insert("mutations");
             for index in 0..self.entities.len() {
                 let known = self.entities[index].leading();

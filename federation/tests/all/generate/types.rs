@@ -13,12 +13,12 @@ impl Generator<'_> {
         let led_to: Vec<usize> = led_to.collect();
         led_to
             .into_iter()
-            .filter(|_| self.random.percent(80))
+            .filter(|_| self.random.chance(80))
             .collect()
     }
 
     pub(super) fn interface(&mut self) {
-        if !self.random.percent(70) {
+        if !self.random.chance(70) {
             return;
         }
         let chosen = self.some_entities();
@@ -69,7 +69,7 @@ impl Generator<'_> {
     }
 
     pub(super) fn union(&mut self) {
-        if !self.random.percent(65) {
+        if !self.random.chance(65) {
             return;
         }
         let members = self.some_entities();
@@ -109,7 +109,7 @@ impl Generator<'_> {
 
     /// Adds a type without a key, some of whose fields only some subgraphs have.
     pub(super) fn value_type(&mut self) {
-        if !self.random.percent(60) {
+        if !self.random.chance(60) {
             return;
         }
         self.features.insert("value types");

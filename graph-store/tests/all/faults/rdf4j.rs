@@ -1,10 +1,10 @@
 //! A real server of RDF4J's protocol behind the proxy: the same faults, and what it does by itself.
 
-use call_context::CallError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use call_context::CallError;
 use graph_store::StoreError;
 use graph_store::query::Dataset;
 use graph_store::remote::http::{ConnectionOptions, HttpEndpoint, ServerKind, ServerType};
@@ -12,8 +12,8 @@ use graph_store::remote::{EndpointQuery, Rows, SparqlEndpoint};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, RequestBuilder, Url};
 use spargebra::SparqlParser;
+use test_support::repository::{self, MEMORY};
 
-use crate::back_end::repository::{self, MEMORY};
 use crate::faults::proxy::{Fault, Proxy};
 use crate::faults::{PATIENCE, ask, client, options, until};
 

@@ -10,7 +10,7 @@ use graph_store::query::{Hydrated, HydrationRequest, Objects, Page, Selection};
 use graph_store::{CallContext, GraphStore, StoreError, StoreInfo};
 use oxrdf::Quad;
 
-use crate::back_end::images;
+use crate::images;
 
 /// What a store does wrong.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@ use graph_store::GraphStore;
 use graph_store::image::{FolderOptions, Image, ImageBuilder, ImageStore};
 use oxrdf::Quad;
 
-use crate::back_end::images::builder;
+use crate::images::builder;
 
 mod built {
     use super::*;

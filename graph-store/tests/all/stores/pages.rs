@@ -15,7 +15,8 @@ use oxrdf::{NamedNode, Quad};
 use oxrdfio::RdfFormat;
 use soml_core::datatype::Scalar;
 
-use crate::back_end::{BackEnd, Kind, images};
+use crate::back_end::{BackEnd, Kind};
+use crate::images;
 use crate::stores::runtime;
 
 /// Whether one query brings a page.

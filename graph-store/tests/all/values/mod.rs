@@ -11,12 +11,7 @@ mod expressions;
 mod extent;
 mod generate;
 mod moment;
-#[allow(dead_code, reason = "shared with another interpreter")]
-#[path = "../../../../object-engine/tests/all/differential/reference/number.rs"]
-mod number;
 mod orders;
-#[path = "../../../../object-engine/tests/all/differential/random.rs"]
-mod random;
 mod reference;
 mod shrink;
 mod stores;
@@ -35,6 +30,7 @@ use oxrdf::{NamedNode, Quad};
 use random::Random;
 use reference::Reference;
 use stores::{Kind, Subject};
+use test_support::{number, random};
 use tokio::runtime::Runtime;
 
 use crate::back_end;

@@ -9,7 +9,8 @@ use oxrdf::vocab::xsd;
 use oxrdf::{Literal, Quad, Term};
 
 use crate::back_end::listed::Listed;
-use crate::back_end::{self, BackEnd, images, written};
+use crate::back_end::{self, BackEnd, written};
+use crate::images;
 
 /// A kind of store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,14 +14,13 @@ pub(crate) mod compare;
 pub(crate) mod coverage;
 pub(crate) mod generate;
 pub(crate) mod operation;
-pub(crate) mod random;
-#[path = "../../random_tests/mod.rs"]
-pub(crate) mod random_tests;
 pub(crate) mod reference;
 pub(crate) mod shrink;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+pub(crate) use test_support::{random, random_tests};
 
 use case::{Sender, Subject, report};
 use coverage::{Coverage, FULL_RUN};
@@ -34,7 +33,7 @@ use random_tests::{count, setting};
 use reference::{Graph, Model};
 
 use crate::back_end::Kind;
-use crate::back_end::images;
+use crate::images;
 
 /// Operations on one schema with one set of data.
 const OPERATIONS_PER_SCHEMA: usize = 25;

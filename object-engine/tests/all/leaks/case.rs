@@ -94,7 +94,7 @@ impl Case {
         let everything = Model::new(&self.subject.schema);
         let graph = Graph::new(&self.quads);
         loop {
-            let random = Random::new(self.random.next());
+            let random = Random::new(self.random.number());
             let mut generator = Generator::new(&everything, &graph, random, &mut self.steering);
             let mut operation = generate::operation(&mut generator);
             generate::add_beside(&mut generator, &mut operation, groups);

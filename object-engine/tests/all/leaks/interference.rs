@@ -16,7 +16,7 @@ use crate::fixture;
 /// Answers an operation over two sets of data that differ in nothing that may be read.
 pub(crate) fn interferes(case: &mut Case, tally: &mut Tally) {
     let (operation, expected) = case.operation(true);
-    let mut random = Random::new(case.random.next());
+    let mut random = Random::new(case.random.number());
     let other = varied(case, &case.quads, &operation, &mut random);
     tally.count_pair(other != case.quads);
     let (here, there) = (
@@ -28,7 +28,7 @@ pub(crate) fn interferes(case: &mut Case, tally: &mut Tally) {
     if here == there {
         return;
     }
-    let seed = case.random.next();
+    let seed = case.random.number();
     let differs = |operation: &Operation, quads: &[Quad]| {
         let other = varied(case, quads, operation, &mut Random::new(seed));
         told(case, operation, quads) != told(case, operation, &other)

@@ -6,9 +6,9 @@ use graphql_service::{Caller, Request, RequestContext};
 use object_engine::ServiceOptions;
 use oxrdfio::RdfFormat;
 
-use crate::back_end::images;
 use crate::back_end::{BackEnd, Kind};
 use crate::fixture;
+use crate::images;
 
 const SCHEMA: &str = "
 id: /soml/orders

@@ -56,7 +56,7 @@ impl Subject {
         };
         let start = {
             let model = Model::new(&schema);
-            let random = Random::new(random.next());
+            let random = Random::new(random.number());
             let mut generator = Generator {
                 random,
                 model: &model,
@@ -90,7 +90,7 @@ impl Subject {
     /// Makes a mutation that is valid in most cases in a state.
     pub(super) fn request(&mut self, state: &State) -> Request {
         let model = Model::new(&self.schema);
-        let random = Random::new(self.random.next());
+        let random = Random::new(self.random.number());
         let mut generator = Generator {
             random,
             model: &model,

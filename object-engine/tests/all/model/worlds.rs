@@ -109,7 +109,7 @@ fn pair(subject: &mut Subject, name: &str, tally: &mut Tally) {
         request.fields.truncate(1);
     }
     let claimed = roles::claimed(&mut subject.random);
-    let mut random = Random::new(subject.random.next());
+    let mut random = Random::new(subject.random.number());
     let there = varied(subject, &here, &claimed, &mut random);
     let shown = [&here, &there].map(|world| {
         subject.load(world);
@@ -354,7 +354,7 @@ fn add_hidden(
         .collect();
     let everything = Model::new(schema);
     let mut generator = Generator {
-        random: Random::new(random.next()),
+        random: Random::new(random.number()),
         model: &everything,
         schema,
     };

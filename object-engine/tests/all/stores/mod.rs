@@ -9,7 +9,7 @@ mod round_trips;
 use oxrdf::Quad;
 use oxrdfio::RdfFormat;
 
-use crate::back_end::images;
+use crate::images;
 
 fn quads(trig: &str) -> Vec<Quad> {
     images::quads(RdfFormat::TriG, trig)

@@ -13,7 +13,6 @@ mod compare;
 mod coverage;
 mod generate;
 mod naive;
-pub(crate) mod random;
 mod run;
 mod shrink;
 mod world;
@@ -21,6 +20,7 @@ mod world;
 use coverage::FULL_RUN;
 use naive::NaiveEngine;
 use run::Pair;
+
 #[cfg(feature = "embedded")]
 use search_index::embedded::EmbeddedEngine;
 use search_index::opensearch::{OpenSearch, OpenSearchOptions};

@@ -9,12 +9,12 @@ use search_index::dsl::{Search, Sort};
 use search_index::engine::{Answer, Binding, EngineError, Hit, PhysicalName, SearchEngine};
 use search_index::graph_store::CallContext;
 use search_index::mapping::{IndexDefinition, Owner};
+use test_support::random::Random;
 
 use super::compare::difference;
 use super::coverage::Coverage;
 use super::generate::Searches;
 use super::naive::NaiveEngine;
-use super::random::Random;
 use super::shrink::{fewest_documents, smallest_search};
 use super::world::{World, source};
 

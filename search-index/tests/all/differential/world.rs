@@ -6,11 +6,11 @@ use search_index::graph_store::CallContext;
 use search_index::mapping::{IndexDefinition, Indexes, MappingOptions};
 use search_index::read::Reader;
 use serde_json::Value as Json;
+use test_support::random::Random;
 
 use super::generate;
 use super::generate::Pool;
 use super::naive::fields::{Fields, fields};
-use super::random::Random;
 use crate::{images, schema};
 
 /// A random schema with data, and its documents.

@@ -13,9 +13,9 @@ use oxrdfio::{RdfFormat, RdfParser};
 use regex::Regex;
 use search_index::analysis::Analyzer;
 use serde_json::{Value, json};
+use test_support::random::Random;
 
 use super::address;
-use crate::differential::random::Random;
 
 /// Tokens of a request; the server refuses more than 10,000.
 const TOKENS: usize = 5_000;

@@ -5,16 +5,11 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use test_support::fault_rows::{LIMIT, QUERY, Row, When, accounts, check, products, rows};
 
 use super::process::Gateway;
-use super::sockets::{self, Behaviour, Server, answer};
+use super::sockets::{Behaviour, Server, answer};
 use super::subgraph::{Asked, Said, Subgraph};
-
-#[allow(dead_code, reason = "shared with the tests of the transport")]
-#[path = "../../../../federation/tests/all/fault_table/rows.rs"]
-mod rows;
-
-use rows::{LIMIT, QUERY, Row, When, rows};
 
 const ACCOUNTS: &str =
     "type Query { me: User } type User @key(fields: \"id\") { id: ID! name: String }";
@@ -36,8 +31,8 @@ struct World {
 impl World {
     fn new() -> World {
         World {
-            accounts: Subgraph::start(ACCOUNTS, |_| rows::accounts().into()),
-            products: Subgraph::start(PRODUCTS, |_| rows::products().into()),
+            accounts: Subgraph::start(ACCOUNTS, |_| accounts().into()),
+            products: Subgraph::start(PRODUCTS, |_| products().into()),
         }
     }
 
@@ -98,7 +93,7 @@ fn hold(gateway: &Gateway, row: &Row, wait: Duration) {
     let reply = gateway.post(QUERY, &[]);
     let took = begun.elapsed();
     assert_eq!(reply.status, 200, "{}: {}", row.fault, reply.text);
-    rows::check(row, &reply.json());
+    check(row, &reply.json());
     assert!(took >= wait, "{}: {took:?}", row.fault);
     let rest = gateway.query("{ me { name } topProducts { name } }");
     assert!(rest.get("errors").is_none(), "{}: {rest}", row.fault);

@@ -18,9 +18,6 @@ mod protocols;
 mod roles;
 mod serving;
 mod shared_types;
-#[allow(dead_code, reason = "shared with the tests of the transport")]
-#[path = "../../../../federation/tests/all/sockets.rs"]
-mod sockets;
 pub(crate) mod soml;
 mod stream_clients;
 pub(crate) mod subgraph;
@@ -30,3 +27,5 @@ mod supergraph;
 mod traces;
 #[cfg(not(feature = "otlp"))]
 mod without_traces;
+
+use test_support::sockets;

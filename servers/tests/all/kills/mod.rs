@@ -105,7 +105,7 @@ fn a_service_over_a_folder_that_is_killed_loses_nothing_and_leaves_nothing_in_pa
     run.each_repository(KILLS_OF_REPOSITORY, |run, _, kills| {
         let folder = TempDir::new().unwrap();
         let mut service = Service::over_folder(folder.path());
-        let clients = Clients::start(run.random.next());
+        let clients = Clients::start(run.random.number());
         let mut checker = Checker::of_backups(folder.path().join("backups"));
         for kill in 0..kills {
             clients.open(&service.base);
@@ -145,7 +145,7 @@ fn a_service_that_is_killed_loses_nothing_and_leaves_nothing_in_part() {
         let name = format!("kills-{}-{number}", std::process::id());
         processes::create_repository(&server, &name, MEMORY);
         let mut service = Service::start(&server, &name, TIMEOUT);
-        let clients = Clients::start(run.random.next());
+        let clients = Clients::start(run.random.number());
         let mut checker = Checker::new(&server, &name);
         for _ in 0..kills {
             clients.open(&service.base);
@@ -179,7 +179,7 @@ fn a_server_that_is_killed_loses_nothing_and_leaves_nothing_in_part() {
         let name = format!("kills-{number}");
         processes::create_repository(&server.base, &name, PERSISTENT);
         let service = Service::start(&server.base, &name, SHORT_TIMEOUT);
-        let clients = Clients::start(run.random.next());
+        let clients = Clients::start(run.random.number());
         let mut checker = Checker::new(&server.base, &name);
         for _ in 0..kills {
             clients.open(&service.base);

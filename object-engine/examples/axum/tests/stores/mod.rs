@@ -1,8 +1,5 @@
 //! Services to test with: one that answers, and one whose store waits for its request to end.
 
-#[path = "../../../../../graph-store/tests/all/back_end/images.rs"]
-mod images;
-
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -12,6 +9,7 @@ use async_trait::async_trait;
 use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
 use graph_store::{CallContext, GraphStore, LocalStore, StoreError, StoreInfo};
 use object_engine::{ObjectService, ServiceOptions};
+use test_support::images;
 
 fn example(name: &str) -> String {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/examples");

@@ -4,12 +4,11 @@ use search_index::dsl::{
     Bool, Bound, DisMax, Exists, Ids, Match, MinimumShouldMatch, Nested, Operator, Prefix, Query,
     Range, ScoreMode, Term, Terms, Value, ZeroTerms,
 };
-
 use search_index::mapping::IntegerType;
+use test_support::random::Random;
 
 use super::operands::Pool;
 use crate::differential::naive::fields::Kind;
-use crate::differential::random::Random;
 
 const MINIMA: &[&str] = &[
     "0",

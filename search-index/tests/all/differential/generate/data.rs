@@ -3,9 +3,9 @@
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term};
 use search_index::soml_core::datatype::Scalar;
 use search_index::soml_core::schema::{Object, Path, Range, Schema};
+use test_support::random::Random;
 
 use super::literals::values;
-use crate::differential::random::Random;
 
 /// Makes objects with values, and references between them.
 ///

@@ -4,8 +4,7 @@
 use oxrdf::{Literal, NamedNode, Term};
 use search_index::soml_core::datatype::Scalar;
 use search_index::soml_core::schema::{LiteralRange, Range};
-
-use crate::differential::random::Random;
+use test_support::random::Random;
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 

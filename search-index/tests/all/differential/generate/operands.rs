@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use search_index::dsl::Value;
 use search_index::mapping::IntegerType;
+use test_support::random::Random;
 
 use super::literals::WORDS;
 use crate::differential::naive::fields::{Fields, Kind};
-use crate::differential::random::Random;
 
 /// The fields of an index, and the values that documents have in them.
 pub(crate) struct Pool<'i> {

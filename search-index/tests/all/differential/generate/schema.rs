@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 
 use search_index::soml_core::datatype::Scalar;
-
-use crate::differential::random::Random;
+use test_support::random::Random;
 
 /// Analyzers of which the naive judge knows the rules, the usual one more often.
 const ANALYZERS: &[&str] = &["standard", "standard", "simple", "whitespace", "keyword"];

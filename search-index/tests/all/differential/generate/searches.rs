@@ -4,11 +4,11 @@ use search_index::dsl::{
     Aggregation, AggregationKind, BucketOrder, Counted, FieldSort, Missing, Search, Sort, SortMode,
     TermsAggregation, TotalHits, Value,
 };
+use test_support::random::Random;
 
 use super::clauses::Clauses;
 use super::operands::Pool;
 use crate::differential::naive::fields::Kind;
-use crate::differential::random::Random;
 
 /// Makes searches over the documents of an index.
 pub(crate) struct Searches<'g, 'i> {

@@ -1,7 +1,5 @@
 //! A SPARQL endpoint in the same process: it gets the text of queries, as a server would.
 
-#![allow(dead_code, reason = "not every test binary asks")]
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -15,10 +13,10 @@ use oxigraph::store::Store;
 use spargebra::Update;
 
 /// An endpoint over a store in memory.
-pub(super) struct InProcess {
-    pub(super) store: Store,
+pub struct InProcess {
+    pub store: Store,
     /// The default graph is the union of all graphs.
-    pub(super) is_union: bool,
+    pub is_union: bool,
 }
 
 #[async_trait]
@@ -73,7 +71,7 @@ impl SparqlEndpoint for InProcess {
 
 /// What becomes of an update whose answer is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Loss {
+pub enum Loss {
     /// It is executed.
     After,
     /// It is not executed.
@@ -86,7 +84,7 @@ pub(crate) enum Loss {
 
 /// Updates of a store in this process, whose answers can be lost.
 #[derive(Clone)]
-pub(crate) struct Updates {
+pub struct Updates {
     store: Store,
     loss: Arc<Mutex<Option<Loss>>>,
     late: Arc<Mutex<Vec<String>>>,
@@ -96,7 +94,7 @@ pub(crate) struct Updates {
 }
 
 impl Updates {
-    pub(crate) fn new(store: Store) -> Self {
+    pub fn new(store: Store) -> Self {
         Updates {
             store,
             loss: Arc::default(),
@@ -106,27 +104,27 @@ impl Updates {
         }
     }
 
-    pub(crate) fn store(&self) -> &Store {
+    pub fn store(&self) -> &Store {
         &self.store
     }
 
     /// Makes the endpoint one that evaluates patterns before it waits for its turn to write.
-    pub(crate) fn tear(&self) {
+    pub fn tear(&self) {
         self.is_torn.store(true, Ordering::SeqCst);
     }
 
     /// Loses the answer to the next update.
-    pub(crate) fn lose(&self, loss: Loss) {
+    pub fn lose(&self, loss: Loss) {
         *self.loss.lock().expect("nobody panics") = Some(loss);
     }
 
     /// Returns whether nothing is executed any more.
-    pub(crate) fn is_down(&self) -> bool {
+    pub fn is_down(&self) -> bool {
         self.is_down.load(Ordering::SeqCst)
     }
 
     /// Executes what is late.
-    pub(crate) fn arrive(&self) {
+    pub fn arrive(&self) {
         for text in self.late.lock().expect("nobody panics").drain(..) {
             execute(&self.store, &text);
         }

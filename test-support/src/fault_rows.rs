@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use super::sockets::{Behaviour, answer, with_headers};
+use crate::sockets::{Behaviour, answer, with_headers};
 
 /// When the gateway knows of a fault.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum When {
+pub enum When {
     AtOnce,
     Idle,
     Exchange,
@@ -19,7 +19,7 @@ pub(crate) enum When {
 
 /// What is missing of the answer.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Missing {
+pub enum Missing {
     /// All fields that the subgraph was asked for.
     All,
     /// The one value that is wrong.
@@ -27,26 +27,26 @@ pub(crate) enum Missing {
 }
 
 /// A row of the table.
-pub(crate) struct Row {
-    pub(crate) fault: &'static str,
-    pub(crate) behaviour: Behaviour,
-    pub(crate) missing: Missing,
-    pub(crate) code: &'static str,
+pub struct Row {
+    pub fault: &'static str,
+    pub behaviour: Behaviour,
+    pub missing: Missing,
+    pub code: &'static str,
     /// A part of the message.
-    pub(crate) reason: &'static str,
-    pub(crate) when: When,
+    pub reason: &'static str,
+    pub when: When,
     /// Most bytes that are read, and how the table says it.
-    pub(crate) read: (usize, &'static str),
+    pub read: (usize, &'static str),
     /// The answer, where the fault is in nothing else.
-    pub(crate) text: Option<&'static str>,
+    pub text: Option<&'static str>,
 }
 
 /// Limit on the answer of one subgraph.
-pub(crate) const LIMIT: usize = 1 << 20;
+pub const LIMIT: usize = 1 << 20;
 /// Bytes that arrive in one piece, at most.
 const PIECE: usize = 1 << 19;
 
-pub(crate) const QUERY: &str = "{ me { name } items: topProducts { title: name there: inStock } }";
+pub const QUERY: &str = "{ me { name } items: topProducts { title: name there: inStock } }";
 const JSON: &str = "application/json";
 const DOWN: &str = "DOWNSTREAM_SERVICE_ERROR";
 
@@ -54,7 +54,7 @@ const NOBODY: &str = "nobody listens at the address";
 
 impl Row {
     /// Tells whether there is no server that could do anything.
-    pub(crate) fn is_about_nobody(&self) -> bool {
+    pub fn is_about_nobody(&self) -> bool {
         self.fault == NOBODY
     }
 }
@@ -263,7 +263,7 @@ fn sizes() -> Vec<Row> {
 }
 
 /// Rows about answers that are complete.
-pub(crate) fn answers() -> Vec<Row> {
+pub fn answers() -> Vec<Row> {
     let response = "not a GraphQL response";
     vec![
         answered(
@@ -317,7 +317,7 @@ pub(crate) fn answers() -> Vec<Row> {
     ]
 }
 
-pub(crate) fn rows() -> Vec<Row> {
+pub fn rows() -> Vec<Row> {
     let mut rows = connections();
     rows.extend(statuses());
     rows.extend(sizes());
@@ -326,19 +326,19 @@ pub(crate) fn rows() -> Vec<Row> {
 }
 
 /// What the subgraphs `products` and `accounts` answer, as they should.
-pub(crate) fn products() -> Json {
+pub fn products() -> Json {
     json!({ "data": { "topProducts": [
         { "__typename": "Product", "upc": "1", "name": "Table" }, null,
         { "__typename": "Product", "upc": "2", "name": "Chair" },
     ] } })
 }
 
-pub(crate) fn accounts() -> Json {
+pub fn accounts() -> Json {
     json!({ "data": { "me": { "id": "1", "name": "Ada" } } })
 }
 
 /// Checks an answer against a row; nothing else is missing, and there is one error.
-pub(crate) fn check(row: &Row, response: &Json) {
+pub fn check(row: &Row, response: &Json) {
     let (first, second) = match row.missing {
         Missing::All => (Json::Null, Json::Null),
         Missing::One => (Json::Null, json!(false)),

@@ -3,14 +3,10 @@
 //! Servers are named by `RDF4J_URL`, the address of an RDF4J Server, and `FUSEKI_URL`, that of a
 //! Fuseki server with `/$/` administration; each store gets a repository or dataset of its own.
 
-#![allow(dead_code, reason = "not every test binary asks")]
-
-pub(crate) mod images;
-pub(crate) mod in_process;
-pub(crate) mod listed;
-pub(crate) mod repository;
+pub mod in_process;
+pub mod listed;
 mod server;
-pub(crate) mod written;
+pub mod written;
 
 use std::sync::{Arc, RwLock};
 
@@ -26,11 +22,14 @@ use in_process::{InProcess, Updates};
 use listed::Listed;
 use oxigraph::store::Store;
 use oxrdf::{GraphName, GraphNameRef, NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
-pub(crate) use server::Server;
+
+pub use server::Server;
+
+use crate::images;
 
 /// A kind of store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A store over an image, which is built anew for other data.
     Image,
     /// The same, whose data come and go by transactions, with merges in between.
@@ -75,7 +74,7 @@ impl Kind {
 }
 
 /// A store with its data.
-pub(crate) struct BackEnd {
+pub struct BackEnd {
     graph_store: Arc<dyn GraphStore>,
     data: Data,
 }
@@ -116,7 +115,7 @@ impl PatternSource for Replaceable {
 }
 
 /// Data that several stores write to, as several instances of a service do.
-pub(crate) enum Shared {
+pub enum Shared {
     /// An endpoint in the same process.
     Here(Updates),
     /// A repository or dataset of a server.
@@ -124,7 +123,7 @@ pub(crate) enum Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(kind: Kind) -> Self {
+    pub fn new(kind: Kind) -> Self {
         match kind {
             Kind::Rdf4j { infers } => Shared::There(Server::rdf4j(infers)),
             Kind::Fuseki => Shared::There(Server::fuseki()),
@@ -136,7 +135,7 @@ impl Shared {
     }
 
     /// Returns a store with a queue of its own.
-    pub(crate) fn instance(&self) -> Arc<dyn GraphStore> {
+    pub fn instance(&self) -> Arc<dyn GraphStore> {
         match self {
             Shared::Here(_) => Arc::new(self.probed_store()),
             Shared::There(server) => Arc::new(HttpStore::new(Arc::new(server.endpoint()))),
@@ -144,7 +143,7 @@ impl Shared {
     }
 
     /// Returns a store over the endpoint in this process.
-    pub(crate) fn probed_store(&self) -> RemoteStore {
+    pub fn probed_store(&self) -> RemoteStore {
         let Shared::Here(updates) = self else {
             panic!("a store on a server");
         };
@@ -154,7 +153,7 @@ impl Shared {
     }
 
     /// Finds out whether writers are kept apart.
-    pub(crate) async fn probe(&self, rounds: u32) -> Result<IsolationReport, StoreError> {
+    pub async fn probe(&self, rounds: u32) -> Result<IsolationReport, StoreError> {
         let context = CallContext::new();
         match self {
             Shared::Here(_) => self.probed_store().probe_isolation(rounds, &context).await,
@@ -166,7 +165,7 @@ impl Shared {
     }
 
     /// Changes quads as a program does that knows nothing of records.
-    pub(crate) fn change(&self, removed: &[Quad], added: &[Quad]) {
+    pub fn change(&self, removed: &[Quad], added: &[Quad]) {
         match self {
             Shared::Here(updates) => {
                 for quad in removed {
@@ -180,14 +179,14 @@ impl Shared {
     }
 
     /// Returns the number of named graphs.
-    pub(crate) fn graphs(&self) -> usize {
+    pub fn graphs(&self) -> usize {
         match self {
             Shared::Here(updates) => updates.store().named_graphs().count(),
             Shared::There(server) => server.graphs(),
         }
     }
 
-    pub(crate) fn load(&self, quads: &[Quad]) {
+    pub fn load(&self, quads: &[Quad]) {
         match self {
             Shared::Here(updates) => {
                 replace(updates.store(), quads);
@@ -199,12 +198,12 @@ impl Shared {
 
 impl BackEnd {
     /// Starts with an empty store.
-    pub(crate) fn new(kind: Kind) -> Self {
+    pub fn new(kind: Kind) -> Self {
         Self::adjusted(kind, |_| ())
     }
 
     /// Starts with an empty store that is asked in a way of its own, if it is a remote one.
-    pub(crate) fn adjusted(kind: Kind, adjust: impl FnOnce(&mut RemoteOptions)) -> Self {
+    pub fn adjusted(kind: Kind, adjust: impl FnOnce(&mut RemoteOptions)) -> Self {
         let Some(mut options) = kind.options() else {
             return Self::embedded(kind);
         };
@@ -266,7 +265,7 @@ impl BackEnd {
     }
 
     /// Starts with an empty store on a server, to be written to.
-    pub(crate) fn written_on_server(kind: Kind) -> Self {
+    pub fn written_on_server(kind: Kind) -> Self {
         let server = match kind {
             Kind::Rdf4j { infers } => Server::rdf4j(infers),
             _ => Server::fuseki(),
@@ -278,12 +277,12 @@ impl BackEnd {
     }
 
     /// Returns what answers requests.
-    pub(crate) fn graph_store(&self) -> Arc<dyn GraphStore> {
+    pub fn graph_store(&self) -> Arc<dyn GraphStore> {
         Arc::clone(&self.graph_store)
     }
 
     /// Returns all quads that the store holds, without records of changes.
-    pub(crate) fn quads(&self) -> Vec<Quad> {
+    pub fn quads(&self) -> Vec<Quad> {
         match &self.data {
             Data::Here(store) => {
                 let quads = store.iter().map(|quad| quad.expect("the store is there"));
@@ -298,7 +297,7 @@ impl BackEnd {
     }
 
     /// Puts quads in place of all that the store holds.
-    pub(crate) fn load(&self, quads: &[Quad]) {
+    pub fn load(&self, quads: &[Quad]) {
         match &self.data {
             Data::There(server) => server.load(quads),
             Data::Here(store) => replace(store, quads),

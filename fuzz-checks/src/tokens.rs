@@ -6,7 +6,7 @@ use service_auth::{Key, Verifier, VerifierOptions};
 const SECRET: &[u8] = b"0123456789abcdef0123456789ABCDEF";
 
 /// The one token that is signed with the secret; it expires in the year 2100.
-const SIGNED: &str = include_str!("../seeds/tokens/signed.jwt");
+const SIGNED: &str = include_str!("../../fuzz/seeds/tokens/signed.jwt");
 
 /// Reads a token, keys in PEM, and keys as JSON.
 pub fn run(input: &[u8]) {

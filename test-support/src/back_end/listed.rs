@@ -7,14 +7,14 @@ use oxrdf::{GraphNameRef, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Q
 
 /// Quads in any order, by subject and by object.
 #[derive(Default)]
-pub(crate) struct Listed {
-    pub(super) all: Vec<Quad>,
+pub struct Listed {
+    pub all: Vec<Quad>,
     by_subject: HashMap<NamedOrBlankNode, Vec<usize>>,
     by_object: HashMap<String, Vec<usize>>,
 }
 
 impl Listed {
-    pub(crate) fn new(quads: &[Quad]) -> Self {
+    pub fn new(quads: &[Quad]) -> Self {
         let mut listed = Listed {
             all: quads.to_vec(),
             by_subject: HashMap::new(),

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long a test waits for what must happen, on a busy machine too.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a server does with a request.
 #[derive(Clone)]
-pub(crate) enum Behaviour {
+pub enum Behaviour {
     /// Answers, and waits for the next request.
     Answers(Vec<u8>),
     /// Sends this and closes the connection.
@@ -26,26 +26,26 @@ pub(crate) enum Behaviour {
 
 /// A request that has arrived.
 #[derive(Clone, Debug)]
-pub(crate) struct Arrived {
+pub struct Arrived {
     /// Its first line and its headers, in lower case.
-    pub(crate) head: String,
-    pub(crate) body: Vec<u8>,
+    pub head: String,
+    pub body: Vec<u8>,
 }
 
 #[derive(Default)]
-pub(crate) struct Seen {
-    pub(crate) requests: Mutex<Vec<Arrived>>,
-    pub(crate) connections: AtomicUsize,
+pub struct Seen {
+    pub requests: Mutex<Vec<Arrived>>,
+    pub connections: AtomicUsize,
     /// Bytes that were sent.
-    pub(crate) sent: AtomicUsize,
+    pub sent: AtomicUsize,
     /// Connections that the client has closed while it was owed an answer.
-    pub(crate) abandoned: AtomicUsize,
+    pub abandoned: AtomicUsize,
 }
 
 /// A server on a port of its own; it ends with the process.
-pub(crate) struct Server {
-    pub(crate) address: SocketAddr,
-    pub(crate) seen: Arc<Seen>,
+pub struct Server {
+    pub address: SocketAddr,
+    pub seen: Arc<Seen>,
     behaviour: Arc<Mutex<Behaviour>>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Server {
 const ENDLESS: usize = 256 << 20;
 
 impl Server {
-    pub(crate) fn start(behaviour: Behaviour) -> Self {
+    pub fn start(behaviour: Behaviour) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let seen = Arc::new(Seen::default());
@@ -74,7 +74,7 @@ impl Server {
     }
 
     /// Does this with all later requests, also on connections that are open, and forgets what was counted.
-    pub(crate) fn change(&self, behaviour: Behaviour) {
+    pub fn change(&self, behaviour: Behaviour) {
         *self.behaviour.lock().unwrap() = behaviour;
         self.seen.requests.lock().unwrap().clear();
         for count in [&self.seen.sent, &self.seen.abandoned] {
@@ -82,18 +82,18 @@ impl Server {
         }
     }
 
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("http://{}/graphql", self.address)
     }
 
     /// Waits until a request has arrived.
-    pub(crate) fn is_asked(&self) -> bool {
+    pub fn is_asked(&self) -> bool {
         self.seen
             .comes_to(|seen| !seen.requests.lock().unwrap().is_empty())
     }
 
     /// Waits until the client has closed a connection that owed it an answer.
-    pub(crate) fn is_abandoned(&self) -> bool {
+    pub fn is_abandoned(&self) -> bool {
         self.seen
             .comes_to(|seen| seen.abandoned.load(Ordering::SeqCst) > 0)
     }
@@ -114,18 +114,18 @@ impl Seen {
 }
 
 /// Returns a port where nobody listens.
-pub(crate) fn nobody() -> String {
+pub fn nobody() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     format!("http://{}/graphql", listener.local_addr().unwrap())
 }
 
 /// Returns an answer with its length.
-pub(crate) fn answer(status: &str, media_type: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
+pub fn answer(status: &str, media_type: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     with_headers(status, &format!("content-type: {media_type}\r\n"), body)
 }
 
 /// Returns an answer with its length and some headers, each with its end of line.
-pub(crate) fn with_headers(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
+pub fn with_headers(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
     let length = body.len();
     let head = format!("HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\n\r\n");

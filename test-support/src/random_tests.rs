@@ -4,7 +4,7 @@
 //! Inputs follow from seeds, so parts are always the same ones.
 
 /// Returns the number that a variable sets.
-pub(crate) fn setting(name: &str, default: u64) -> u64 {
+pub fn setting(name: &str, default: u64) -> u64 {
     match std::env::var(name) {
         Ok(text) => text
             .parse()
@@ -14,7 +14,7 @@ pub(crate) fn setting(name: &str, default: u64) -> u64 {
 }
 
 /// Returns how many inputs a test runs: what the variable `name` sets, else `full` or a part of it.
-pub(crate) fn count(name: &str, full: u64) -> u64 {
+pub fn count(name: &str, full: u64) -> u64 {
     let default = match std::env::var("RANDOM_TESTS").as_deref() {
         Ok("full") => full,
         Ok("tenth") | Err(std::env::VarError::NotPresent) => full.div_ceil(10),

@@ -10,7 +10,7 @@ use oxrdf::Quad;
 
 /// Puts half of the quads and others in their place, and writes until exactly the quads are there; something
 /// is done in between.
-pub(crate) fn load(
+pub fn load(
     store: &dyn GraphStore,
     quads: &[Quad],
     put: impl FnOnce(&[Quad]),
@@ -47,7 +47,7 @@ fn others(quads: &[Quad]) -> Vec<Quad> {
 }
 
 /// Removes quads and adds others, in one transaction.
-pub(crate) fn write(store: &dyn GraphStore, removed: Vec<Quad>, added: Vec<Quad>) {
+pub fn write(store: &dyn GraphStore, removed: Vec<Quad>, added: Vec<Quad>) {
     let context = CallContext::new();
     let writer = store.writer().expect("the store can be written to");
     let record = NewRecord {

@@ -1,10 +1,10 @@
 //! How a repository of an RDF4J Server is described.
 
 /// A store in memory.
-pub(crate) const MEMORY: &str = "[ sail:sailType \"openrdf:MemoryStore\" ]";
+pub const MEMORY: &str = "[ sail:sailType \"openrdf:MemoryStore\" ]";
 
 /// Returns the Turtle that makes a repository over a store, which is in Turtle too.
-pub(crate) fn repository(id: &str, sail: &str) -> String {
+pub fn repository(id: &str, sail: &str) -> String {
     format!(
         "@prefix rep: <http://www.openrdf.org/config/repository#> .
          @prefix sr: <http://www.openrdf.org/config/repository/sail#> .

@@ -6,13 +6,13 @@ use graph_store::remote::http::{ConnectionOptions, HttpEndpoint, ServerKind, Ser
 use oxrdf::{GraphName, Quad};
 use oxrdfio::RdfFormat;
 
-use super::images;
-use super::repository::{MEMORY, repository};
+use crate::images;
+use crate::repository::{MEMORY, repository};
 
 /// A repository or dataset that is emptied at the end.
 ///
 /// It is not removed: RDF4J hangs for good when one repository is removed while another is opened.
-pub(crate) struct Server {
+pub struct Server {
     kind: ServerKind,
     /// The server.
     address: String,
@@ -37,7 +37,7 @@ fn fresh_name() -> String {
 
 impl Server {
     /// Makes a repository in memory; one that infers knows RDF Schema.
-    pub(crate) fn rdf4j(infers: bool) -> Self {
+    pub fn rdf4j(infers: bool) -> Self {
         let (address, name) = (address("RDF4J_URL"), fresh_name());
         let place = format!("{address}/repositories/{name}");
         let sail = if infers {
@@ -58,7 +58,7 @@ impl Server {
         }
     }
 
-    pub(crate) fn fuseki() -> Self {
+    pub fn fuseki() -> Self {
         let (address, name) = (address("FUSEKI_URL"), fresh_name());
         let created = ureq::post(format!("{address}/$/datasets"))
             .send_form([("dbName", name.as_str()), ("dbType", "mem")]);
@@ -72,11 +72,11 @@ impl Server {
     }
 
     /// Returns the way that the product takes to this server.
-    pub(crate) fn endpoint(&self) -> HttpEndpoint {
+    pub fn endpoint(&self) -> HttpEndpoint {
         HttpEndpoint::new(self.options()).expect("options that agree")
     }
 
-    pub(crate) fn options(&self) -> ConnectionOptions {
+    pub fn options(&self) -> ConnectionOptions {
         ConnectionOptions {
             addresses: self.address.parse().expect("an address"),
             repository: Some(self.name.clone()),
@@ -86,7 +86,7 @@ impl Server {
     }
 
     /// Changes quads as any other program does.
-    pub(crate) fn change(&self, removed: &[Quad], added: &[Quad]) {
+    pub fn change(&self, removed: &[Quad], added: &[Quad]) {
         let update = match self.kind {
             ServerKind::Rdf4j => &self.statements,
             _ => &self.statements.replace("/data", "/update"),
@@ -113,7 +113,7 @@ impl Server {
     }
 
     /// Returns the number of named graphs.
-    pub(crate) fn graphs(&self) -> usize {
+    pub fn graphs(&self) -> usize {
         let place = match self.kind {
             ServerKind::Rdf4j => self.statements.replace("/statements", ""),
             _ => self.statements.replace("/data", "/sparql"),
@@ -128,7 +128,7 @@ impl Server {
     }
 
     /// Returns all quads.
-    pub(crate) fn quads(&self) -> Vec<Quad> {
+    pub fn quads(&self) -> Vec<Quad> {
         let found = ureq::get(&self.statements)
             .header("accept", "application/n-quads")
             .call();
@@ -137,7 +137,7 @@ impl Server {
         images::quads(RdfFormat::NQuads, text)
     }
 
-    pub(crate) fn load(&self, quads: &[Quad]) {
+    pub fn load(&self, quads: &[Quad]) {
         let text: String = quads.iter().map(|quad| format!("{quad} .\n")).collect();
         ureq::put(&self.statements)
             .content_type("application/n-quads")

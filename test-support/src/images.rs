@@ -1,33 +1,31 @@
 //! Stores over an image of a few quads.
 
-#![allow(dead_code, reason = "not every test binary asks")]
-
 use graph_store::image::{ImageBuilder, ImageStore};
 use oxrdf::Quad;
 use oxrdfio::{RdfFormat, RdfParser};
 
 /// Returns a store without data.
-pub(crate) fn empty() -> ImageStore {
+pub fn empty() -> ImageStore {
     of(&[])
 }
 
 /// Returns a store of the quads of a Turtle document.
-pub(crate) fn from_turtle(text: impl AsRef<[u8]>) -> ImageStore {
+pub fn from_turtle(text: impl AsRef<[u8]>) -> ImageStore {
     from_text(RdfFormat::Turtle, text)
 }
 
 /// Returns a store of the quads of a document in some syntax.
-pub(crate) fn from_text(format: RdfFormat, text: impl AsRef<[u8]>) -> ImageStore {
+pub fn from_text(format: RdfFormat, text: impl AsRef<[u8]>) -> ImageStore {
     of(&quads(format, text))
 }
 
 /// Returns a store of quads.
-pub(crate) fn of<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> ImageStore {
+pub fn of<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> ImageStore {
     ImageStore::new(builder(quads).build().expect("an image"))
 }
 
 /// Returns what becomes an image of quads.
-pub(crate) fn builder<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> ImageBuilder {
+pub fn builder<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> ImageBuilder {
     let mut builder = ImageBuilder::new();
     for quad in quads {
         builder.add(quad.as_ref()).expect("room for a few quads");
@@ -36,7 +34,7 @@ pub(crate) fn builder<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> ImageBui
 }
 
 /// Returns the quads of a document.
-pub(crate) fn quads(format: RdfFormat, text: impl AsRef<[u8]>) -> Vec<Quad> {
+pub fn quads(format: RdfFormat, text: impl AsRef<[u8]>) -> Vec<Quad> {
     let parser = RdfParser::from_format(format);
     let quads: Result<_, _> = parser.for_slice(text.as_ref()).collect();
     quads.expect("the data are valid")

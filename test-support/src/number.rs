@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 
 use oxrdf::Literal;
 
-pub(super) const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
+pub const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 
 /// A number: its decimal digits, or one of the special values of binary numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Number {
+pub enum Number {
     NaN,
     Infinite {
         negative: bool,
@@ -25,7 +25,7 @@ impl Number {
     /// Reads a literal of a numeric datatype; `None` for any other and for ill-formed text.
     ///
     /// A binary number is worth the shortest decimal that names it.
-    pub(crate) fn from_literal(literal: &Literal) -> Option<Number> {
+    pub fn from_literal(literal: &Literal) -> Option<Number> {
         let text = literal.value();
         let name = literal.datatype().as_str().strip_prefix(XSD)?;
         match name {
@@ -42,7 +42,7 @@ impl Number {
     }
 
     /// Reads the text of a GraphQL number, which may have an exponent.
-    pub(crate) fn from_input(text: &str) -> Option<Number> {
+    pub fn from_input(text: &str) -> Option<Number> {
         Number::decimal(text)
             .or_else(|| Number::binary(text, |t| t.parse::<f64>().ok().map(|v| v.to_string())))
     }
@@ -93,13 +93,13 @@ impl Number {
     }
 
     /// Tells whether the number is whole.
-    pub(crate) fn is_whole(&self) -> bool {
+    pub fn is_whole(&self) -> bool {
         matches!(self, Number::Finite { digits, point, .. }
             if *point >= i64::try_from(digits.len()).expect("a short text"))
     }
 
     /// The decimal digits without an exponent; `None` for the special values.
-    pub(crate) fn plain(&self) -> Option<String> {
+    pub fn plain(&self) -> Option<String> {
         let Number::Finite {
             negative,
             digits,
@@ -131,7 +131,7 @@ impl Number {
     }
 
     /// Compares by value; `None` with NaN.
-    pub(crate) fn compare(&self, other: &Number) -> Option<Ordering> {
+    pub fn compare(&self, other: &Number) -> Option<Ordering> {
         let sign = |number: &Number| match number {
             Number::NaN => None,
             Number::Infinite { negative } => Some(if *negative { -2 } else { 2 }),
