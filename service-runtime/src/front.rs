@@ -37,7 +37,7 @@ use super::loading::LoadProgress;
 use super::mount::SlashAtEnd;
 use super::not_loaded::data_loading;
 use super::state::HostState;
-use super::table::{GRAPHQL, Table};
+use super::table::{GRAPHQL, Route, Table};
 use super::tokens::Tokens;
 
 /// Adds what all services have in common around their routes: answers to unknown paths and methods,
@@ -47,7 +47,7 @@ pub fn with_middleware(routes: Router, resources: &Resources) -> Router {
     let answering = Answering {
         resources: resources.clone(),
         tokens: Tokens::Unread,
-        table: Table::new(Vec::new()),
+        table: Table::new(Arc::default()),
         loading: Arc::default(),
         endpoint: None,
         routes: normalized(routes),
@@ -60,50 +60,64 @@ pub fn with_middleware(routes: Router, resources: &Resources) -> Router {
 ///
 /// It becomes an axum [`Router`], which a program can nest below any path. What listens for services calls it without that.
 #[derive(Clone)]
-pub struct ServiceRouter(Inner);
+pub struct ServiceRouter(Arc<Whole>);
 
-#[derive(Clone)]
+struct Whole {
+    inner: Inner,
+    rows: Arc<[Route]>,
+}
+
 enum Inner {
     Front(Front),
     Router(Router),
 }
 
 impl ServiceRouter {
+    /// Joins what answers requests with the rows that say what it does.
+    pub(crate) fn new(front: Front, rows: Arc<[Route]>) -> Self {
+        let inner = Inner::Front(front);
+        ServiceRouter(Arc::new(Whole { inner, rows }))
+    }
+
+    /// Returns the table of its routes; nothing is known of those of a plain `Router`.
+    #[must_use]
+    pub fn table(&self) -> &[Route] {
+        &self.0.rows
+    }
+
     /// Puts something around all that it does.
     #[must_use]
     pub fn within(self, layer: impl FnOnce(Router) -> Router) -> Self {
-        layer(self.into()).into()
+        let rows = Arc::clone(&self.0.rows);
+        let inner = Inner::Router(layer(self.into()));
+        ServiceRouter(Arc::new(Whole { inner, rows }))
     }
 
     /// Answers a request, which came by a connection where nobody has noted that before.
     pub(crate) async fn receive(self, mut request: Request, connected: Connected) -> Response {
-        match self.0 {
+        match &self.0.inner {
             Inner::Front(front) => front.receive(request, Some(connected)).await,
-            Inner::Router(mut router) => {
+            Inner::Router(router) => {
                 connected.note(request.extensions_mut());
-                of(router.call(request).await)
+                of(router.clone().call(request).await)
             }
         }
     }
 }
 
-impl From<Front> for ServiceRouter {
-    fn from(front: Front) -> Self {
-        ServiceRouter(Inner::Front(front))
-    }
-}
-
 impl From<Router> for ServiceRouter {
     fn from(router: Router) -> Self {
-        ServiceRouter(Inner::Router(router))
+        let inner = Inner::Router(router);
+        let rows = Arc::default();
+        ServiceRouter(Arc::new(Whole { inner, rows }))
     }
 }
 
 impl From<ServiceRouter> for Router {
     fn from(routes: ServiceRouter) -> Self {
-        match routes.0 {
-            Inner::Front(front) => front.into_router(),
-            Inner::Router(router) => router,
+        match &routes.0.inner {
+            Inner::Front(front) => front.clone().into_router(),
+            Inner::Router(router) => router.clone(),
         }
     }
 }
@@ -148,12 +162,15 @@ impl Front {
     }
 
     fn into_router(self) -> Router {
-        let receive = move |request: Request| self.receive(request, None);
+        let receive = move |request: Request| {
+            let front = self.clone();
+            async move { front.receive(request, None).await }
+        };
         Router::new().fallback_service(receive.into_service())
     }
 
     /// Answers a request, which came by a connection where nobody has noted that before.
-    async fn receive(self, request: Request, connected: Option<Connected>) -> Response {
+    async fn receive(&self, request: Request, connected: Option<Connected>) -> Response {
         let Receiving { callers, inside } = self.0.as_ref();
         let tracked = request_id::track(request, |mut request, id| async move {
             let refused = callers

@@ -33,12 +33,6 @@ impl<H: Host> Routes<H> {
         }
     }
 
-    /// Returns the rows so far.
-    #[must_use]
-    pub fn table(&self) -> &[Route] {
-        &self.rows
-    }
-
     /// Adds a route that asks for no right on schemas.
     ///
     /// # Panics
@@ -99,7 +93,10 @@ impl<H: Host> Routes<H> {
         } = self;
         rows.push(Route::new(None, GRAPHQL).once_loaded());
         let router = router.with_state(Arc::clone(&app));
-        Front::new((router, Table::new(rows)), endpoint, app.state(), tokens).into()
+        let rows: Arc<[Route]> = rows.into();
+        let table = Table::new(Arc::clone(&rows));
+        let front = Front::new((router, table), endpoint, app.state(), tokens);
+        ServiceRouter::new(front, rows)
     }
 }
 

@@ -3,6 +3,9 @@
 //! Nothing else says any of this. The rows are what the router is made of, what tokens are demanded by, what the rights
 //! on schemas are asked for, and what is refused while data are loaded.
 
+use std::fmt;
+use std::sync::Arc;
+
 use axum::extract::Query;
 use axum::http::{Method, Uri};
 use soml_core::access::Operation;
@@ -23,6 +26,37 @@ pub enum Access {
     Token,
     /// Whoever has a valid token, and this right on schemas.
     Right(Right),
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Access::Public => f.write_str("everybody"),
+            Access::PublicIfCached => f.write_str("everybody; with `cache=false` a token"),
+            Access::Token => f.write_str("a token"),
+            Access::Right(right) => write!(f, "a token, and {right}"),
+        }
+    }
+}
+
+impl fmt::Display for Right {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verb = |operation| match operation {
+            Operation::Read => "read",
+            Operation::Write => "write",
+            Operation::Delete => "delete",
+        };
+        match *self {
+            Right::Document(operation) => {
+                write!(f, "the right to {} the document", verb(operation))
+            }
+            Right::Binding(operation) => write!(f, "the right to {} the binding", verb(operation)),
+            Right::Rights(operation) => write!(f, "the right to {} rights", verb(operation)),
+            Right::Some(operation) => write!(f, "the right to {} some document", verb(operation)),
+            Right::Everything => f.write_str("the right to everything"),
+            Right::Checked => f.write_str("a right on what is bound"),
+        }
+    }
 }
 
 /// A right on schemas, which the roles of a token give.
@@ -128,13 +162,13 @@ impl Route {
 
 /// The rows that requests are looked up in.
 pub(crate) struct Table {
-    rows: Vec<Route>,
+    rows: Arc<[Route]>,
     /// Positions of rows, by path.
     paths: matchit::Router<Vec<usize>>,
 }
 
 impl Table {
-    pub(crate) fn new(rows: Vec<Route>) -> Self {
+    pub(crate) fn new(rows: Arc<[Route]>) -> Self {
         let mut paths: Vec<(&'static str, Vec<usize>)> = Vec::new();
         for (position, row) in rows.iter().enumerate() {
             match paths.iter_mut().find(|(path, _)| *path == row.path) {
@@ -211,7 +245,7 @@ mod tests {
 
     fn table() -> Table {
         let state = |path| Route::get(path).for_callers(Access::PublicIfCached);
-        Table::new(vec![
+        let rows = [
             Route::get("/").public(),
             Route::get("/files/{version}/{name}").public(),
             Route::get("/docs").public(),
@@ -226,7 +260,8 @@ mod tests {
             Route::get("/both").public(),
             Route::put("/both"),
             Route::new(None, GRAPHQL).once_loaded(),
-        ])
+        ];
+        Table::new(Arc::new(rows))
     }
 
     #[test]

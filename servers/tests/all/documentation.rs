@@ -2,11 +2,19 @@
 //!
 //! `UPDATE_EXPECT=1` rewrites the generated parts.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
+use gateway_service::{GatewayApp, GatewayAppOptions, GatewayParts, Subgraph};
+use schema_registry::InMemorySchemaStore;
+use search_service::{Engines, SearchApp, SearchOptions, SearchParts, Storage};
 use serde_json::Value;
+use servers::config::Settings;
+use servers::store::in_memory;
+use servers::wiring::object_service;
+use service_runtime::{HostState, Route, Serve};
 
 use crate::service::Service;
 
@@ -71,6 +79,78 @@ fn the_page_of_changes_is_the_table() {
 #[test]
 fn the_page_of_checks_is_the_table() {
     compare("docs/checks.md", &servers::codes::checks_markdown());
+}
+
+#[test]
+fn the_table_of_routes_is_that_of_the_services() {
+    let objects = Arc::new(object_service(
+        &Settings::default(),
+        in_memory().unwrap(),
+        Arc::new(InMemorySchemaStore::default()),
+    ));
+    let searches = Arc::new(SearchApp::new(SearchParts {
+        host: HostState::default(),
+        options: SearchOptions::default(),
+        schemas: Arc::new(InMemorySchemaStore::default()),
+        data: None,
+        engines: Engines::embedded(&Storage::Memory).unwrap(),
+        storage: Storage::Memory,
+    }));
+    let options = GatewayAppOptions {
+        metrics: true,
+        ..GatewayAppOptions::default()
+    };
+    let gateway = Arc::new(
+        GatewayApp::new(GatewayParts {
+            host: HostState::default(),
+            options,
+            local: vec![Subgraph::hosted("objects", Arc::clone(&objects))],
+            requires_tokens: false,
+            log_in: None,
+            query: None,
+        })
+        .unwrap(),
+    );
+    let services = [
+        ("object", objects.routes()),
+        ("search", searches.routes()),
+        ("gateway", gateway.routes()),
+    ];
+    let mut rows: Vec<(&Route, Vec<&str>)> = Vec::new();
+    for (name, routes) in &services {
+        for route in routes.table() {
+            match rows.iter_mut().find(|(row, _)| *row == route) {
+                Some((_, names)) => names.push(name),
+                None => rows.push((route, vec![name])),
+            }
+        }
+    }
+    // Those of one path together.
+    rows.sort_by_key(|(row, _)| row.path);
+    let mut text = String::from(
+        "| method | path | service | who may | while data are loaded |\n|---|---|---|---|---|\n",
+    );
+    for (row, names) in rows {
+        let method = row
+            .method
+            .as_ref()
+            .map_or("`GET`, `POST`".to_owned(), |it| format!("`{it}`"));
+        let services = match names.len() {
+            3 => "all".to_owned(),
+            _ => names.join(", "),
+        };
+        let loading = match row.needs_data {
+            true => "503 `DATA_LOADING`",
+            false => "answers",
+        };
+        let (path, who) = (row.path, row.access);
+        writeln!(
+            text,
+            "| {method} | `{path}` | {services} | {who} | {loading} |"
+        )
+        .unwrap();
+    }
+    compare("docs/http.md", &text);
 }
 
 #[test]
