@@ -21,7 +21,7 @@ fn table(app: Arc<SearchApp>) -> Routes<SearchApp> {
     let unbind = Route::delete("/soml/{id}/search").once_loaded();
     let validate = Route::post("/soml/validate").once_loaded();
     common_routes(app)
-        .managed(validate, Right::Some(Write), routes::validate)
+        .managed(validate, Right::AnyDocument(Write), routes::validate)
         // What is said there is about what is bound, and so is the right.
         .managed(Route::get("/soml/info"), Right::Checked, routes::info)
         .managed(bind, Right::Binding(Write), routes::bind)

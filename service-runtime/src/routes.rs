@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::handler::Handler;
-use axum::http::Method;
 use axum::middleware;
-use axum::routing::{MethodFilter, MethodRouter, on};
+use axum::routing::{MethodFilter, MethodRouter, any, on};
 use graphql_http::GraphqlEndpoint;
 
 use super::front::{Front, ServiceRouter};
@@ -37,7 +36,8 @@ impl<H: Host> Routes<H> {
     ///
     /// # Panics
     ///
-    /// Panics if the route asks for one, which [`Routes::managed`] does, and as [`Router::route`] does.
+    /// Panics if the route asks for one, which [`Routes::managed`] does, if axum does not know its method, and as
+    /// [`Router::route`] does.
     #[must_use]
     pub fn with<F, T>(self, route: Route, handler: F) -> Self
     where
@@ -48,7 +48,7 @@ impl<H: Host> Routes<H> {
             !matches!(route.access, Access::Right(_)),
             "nobody would check the right"
         );
-        let handler = on(filter(&route), handler);
+        let handler = taken(&route, handler);
         self.add(route, handler)
     }
 
@@ -57,7 +57,7 @@ impl<H: Host> Routes<H> {
     ///
     /// # Panics
     ///
-    /// Panics as [`Router::route`] does.
+    /// Panics if axum does not know the method of the route, and as [`Router::route`] does.
     #[must_use]
     pub fn managed<F, T>(self, route: Route, right: Right, handler: F) -> Self
     where
@@ -66,7 +66,7 @@ impl<H: Host> Routes<H> {
         T: 'static,
     {
         let guard = middleware::from_fn_with_state((Arc::clone(&self.app), right), guard::<H>);
-        let handler = on(filter(&route), handler).route_layer(guard);
+        let handler = taken(&route, handler).route_layer(guard);
         self.add(route.with_right(right), handler)
     }
 
@@ -100,7 +100,18 @@ impl<H: Host> Routes<H> {
     }
 }
 
-fn filter(route: &Route) -> MethodFilter {
-    let method = route.method.clone().unwrap_or(Method::GET);
-    MethodFilter::try_from(method).expect("a method that axum knows")
+/// Has a handler take the method of a route.
+fn taken<H, F, T>(route: &Route, handler: F) -> MethodRouter<Arc<H>>
+where
+    H: Host,
+    F: Handler<T, Arc<H>>,
+    T: 'static,
+{
+    match &route.method {
+        None => any(handler),
+        Some(method) => {
+            let filter = MethodFilter::try_from(method.clone());
+            on(filter.expect("a method that axum knows"), handler)
+        }
+    }
 }

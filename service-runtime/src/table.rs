@@ -52,7 +52,9 @@ impl fmt::Display for Right {
             }
             Right::Binding(operation) => write!(f, "the right to {} the binding", verb(operation)),
             Right::Rights(operation) => write!(f, "the right to {} rights", verb(operation)),
-            Right::Some(operation) => write!(f, "the right to {} some document", verb(operation)),
+            Right::AnyDocument(operation) => {
+                write!(f, "the right to {} some document", verb(operation))
+            }
             Right::Everything => f.write_str("the right to everything"),
             Right::Checked => f.write_str("a right on what is bound"),
         }
@@ -69,8 +71,9 @@ pub enum Right {
     Binding(Operation),
     /// On the rights themselves.
     Rights(Operation),
-    /// On at least one schema; on which, is known only once the body is read, so that is for the handler to check.
-    Some(Operation),
+    /// On the document of at least one schema; of which, is known only once the body is read, so that is for the handler to
+    /// check.
+    AnyDocument(Operation),
     /// On everything.
     Everything,
     /// None: the handler looks at what the sender may.
@@ -139,7 +142,7 @@ impl Route {
 
     /// Asks for a right on schemas.
     #[must_use]
-    pub fn with_right(self, right: Right) -> Self {
+    pub(crate) fn with_right(self, right: Right) -> Self {
         self.for_callers(Access::Right(right))
     }
 

@@ -41,13 +41,17 @@ pub(crate) fn table(app: Arc<App>) -> Routes<App> {
             backups::make,
         )
         .managed(get("/dump").once_loaded(), Right::Everything, dump::read)
-        .managed(get("/soml"), Right::Some(Read), soml::list)
-        .managed(post("/soml"), Right::Some(Write), soml::create)
+        .managed(get("/soml"), Right::AnyDocument(Read), soml::list)
+        .managed(post("/soml"), Right::AnyDocument(Write), soml::create)
         .managed(get("/soml/{id}"), Right::Document(Read), soml::read)
         .managed(put("/soml/{id}"), Right::Document(Write), soml::replace)
         .managed(delete("/soml/{id}"), Right::Document(Delete), soml::remove)
         // To check a document changes nothing, and is for those who write some.
-        .managed(post("/soml/{id}"), Right::Some(Write), soml::validate)
+        .managed(
+            post("/soml/{id}"),
+            Right::AnyDocument(Write),
+            soml::validate,
+        )
         .managed(get("/soml-rbac"), Right::Rights(Read), soml_rbac::read)
         .managed(put("/soml-rbac"), Right::Rights(Write), soml_rbac::replace);
     ["/soml/{id}/objects", "/soml/{id}/soaas"]

@@ -62,7 +62,7 @@ fn has(manager: &Manager, right: Right, id: Option<&str>) -> bool {
         Right::Document(operation) => of(Part::Document, operation),
         Right::Binding(operation) => of(Part::Binding, operation),
         Right::Rights(operation) => manager.may(RIGHTS, Part::Rights, operation),
-        Right::Some(operation) => manager.may_some(operation),
+        Right::AnyDocument(operation) => manager.may_some(operation),
         Right::Everything => manager.may_everything(),
         Right::Checked => true,
     }
