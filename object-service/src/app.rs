@@ -215,12 +215,6 @@ impl App {
         &self.store
     }
 
-    /// Returns the stored schemas.
-    #[must_use]
-    pub fn schemas(&self) -> &Arc<dyn SchemaStore> {
-        &self.schemas
-    }
-
     /// Checks and stores a new document; returns it with its diagnostics.
     ///
     /// # Errors

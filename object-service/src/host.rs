@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use graphql_service::{Caller, ErrorCode, Service, SlotError, Slots};
+use graphql_service::{ErrorCode, Service, SlotError, Slots};
 use object_engine::code as engine;
-use schema_registry::SchemaStoreError;
-use service_auth::rights::Manager;
+use schema_registry::SchemaStore;
 use service_runtime::checks::OBJECT_CHECKS;
 use service_runtime::schemas::ManagesSchemas;
 use service_runtime::{
@@ -51,10 +50,9 @@ impl Host for App {
     }
 }
 
-#[async_trait]
 impl ManagesSchemas for App {
-    async fn manager(&self, caller: Option<&Caller>) -> Result<Manager, SchemaStoreError> {
-        self.host.manager(self.schemas.as_ref(), caller).await
+    fn schemas(&self) -> &Arc<dyn SchemaStore> {
+        &self.schemas
     }
 }
 

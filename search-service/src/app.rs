@@ -91,12 +91,6 @@ impl SearchApp {
         self.data.is_some()
     }
 
-    /// Returns the stored schemas.
-    #[must_use]
-    pub fn schemas(&self) -> &Arc<dyn SchemaStore> {
-        &self.schemas
-    }
-
     /// Returns the folder in which the embedded engine keeps its indexes, if it keeps them.
     #[must_use]
     pub fn keeps(&self) -> Option<&std::path::Path> {

@@ -110,9 +110,10 @@ impl Engines {
     ///
     /// Fails if the options are inconsistent, or the folder of indexes cannot be opened.
     pub fn open(options: &EngineOptions, storage: &Storage) -> Result<Self, EnginesError> {
-        match options.searched.is_empty() {
-            true => Engines::embedded(storage),
-            false => connect(options),
+        if options.searched.is_empty() {
+            Engines::embedded(storage)
+        } else {
+            connect(options)
         }
     }
 

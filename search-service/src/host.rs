@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use graphql_service::{Caller, ErrorCode, Service, SlotError, Slots};
-use schema_registry::SchemaStoreError;
+use graphql_service::{ErrorCode, Service, SlotError, Slots};
+use schema_registry::SchemaStore;
 use search_index::code;
-use service_auth::rights::Manager;
 use service_runtime::checks::SEARCH_CHECKS;
 use service_runtime::schemas::ManagesSchemas;
 use service_runtime::{
@@ -60,10 +59,9 @@ impl Host for SearchApp {
     }
 }
 
-#[async_trait]
 impl ManagesSchemas for SearchApp {
-    async fn manager(&self, caller: Option<&Caller>) -> Result<Manager, SchemaStoreError> {
-        self.host.manager(self.schemas.as_ref(), caller).await
+    fn schemas(&self) -> &Arc<dyn SchemaStore> {
+        &self.schemas
     }
 }
 

@@ -79,7 +79,10 @@ impl<H: Host> Routes<H> {
 
     fn add(mut self, route: Route, handler: MethodRouter<Arc<H>>) -> Self {
         self.router = self.router.route(route.path, handler);
-        self.rows.push(route);
+        // A row may have been there before there was something at its path.
+        if !self.rows.contains(&route) {
+            self.rows.push(route);
+        }
         self
     }
 

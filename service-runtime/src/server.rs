@@ -17,11 +17,7 @@ pub trait Serve: Host {
     fn routes(self: &Arc<Self>) -> ServiceRouter;
 
     /// Begins what it does beside its requests, which ends where the tasks are aborted.
-    fn begin(self: &Arc<Self>, _tasks: &mut JoinSet<()>)
-    where
-        Self: Sized,
-    {
-    }
+    fn begin(self: &Arc<Self>, _tasks: &mut JoinSet<()>) {}
 
     /// Begins to end: new requests are not welcome, and what goes on without one is cancelled.
     fn drain(&self) {

@@ -1,12 +1,7 @@
 //! Numbers that are the same for the same seed, on every platform.
 
 pub(crate) use test_support::random::Random;
-
-fn mix(mut value: u64) -> u64 {
-    value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
-}
+use test_support::random::mix;
 
 /// Returns a number that depends on a seed and texts alone.
 pub(crate) fn hash(seed: u64, texts: &[&str]) -> u64 {

@@ -90,9 +90,11 @@ impl DataFolder {
     /// Fails if another process uses the folder, if a file in it is damaged or of another version, or if the
     /// folder cannot be read or made.
     pub fn open_or_create(folder: &Path, options: &DataFolderOptions) -> Result<Self, FolderError> {
-        let image = match ImageStore::exists(folder)? {
-            true => ImageStore::open(folder, &options.of_image())?,
-            false => ImageStore::create(folder, ImageBuilder::new(), &options.of_image())?,
+        let of_image = options.of_image();
+        let image = if ImageStore::exists(folder)? {
+            ImageStore::open(folder, &of_image)?
+        } else {
+            ImageStore::create(folder, ImageBuilder::new(), &of_image)?
         };
         image.set_order_memory(options.order_memory);
         DataFolder::over(image, folder)

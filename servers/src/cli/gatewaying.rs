@@ -1,17 +1,15 @@
 //! The gateway of `soml serve` and of `federation-gateway`.
 
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use gateway_service::{GatewayApp, GatewayParts, Subgraph};
 use object_service::App;
 use service_runtime::{Host, HostState, Server};
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
 
 use super::searching::Searching;
 use super::serve::base;
+use super::serving::Serving;
 use super::{CliError, Console};
 use crate::config::{Settings, Switch, log_in_options};
 use crate::demo::Demo;
@@ -135,9 +133,7 @@ pub(super) async fn beside(
 /// A gateway that listens.
 pub(super) struct Gatewaying {
     pub(super) app: Arc<GatewayApp>,
-    pub(super) address: SocketAddr,
-    end: oneshot::Sender<()>,
-    serving: JoinHandle<()>,
+    pub(super) serving: Serving,
 }
 
 impl Gatewaying {
@@ -145,26 +141,13 @@ impl Gatewaying {
     pub(super) async fn listen(app: GatewayApp) -> Result<Self, CliError> {
         let app = Arc::new(app);
         let server = Server::listen(Arc::clone(&app)).await?;
-        let address = server.address();
-        let (end, ended) = oneshot::channel::<()>();
-        let serving = tokio::spawn(server.run(async {
-            // Without a sender there is nothing to wait for either.
-            let _ = ended.await;
-        }));
-        Ok(Gatewaying {
-            app,
-            address,
-            end,
-            serving,
-        })
+        let serving = Serving::begin(server);
+        Ok(Gatewaying { app, serving })
     }
 
     /// Ends the service.
     pub(super) async fn end(self) {
-        drop(self.end);
-        if let Err(error) = self.serving.await {
-            tracing::error!(%error, "the gateway ended unexpectedly");
-        }
+        self.serving.end("the gateway").await;
     }
 }
 
@@ -190,7 +173,7 @@ pub(super) async fn compose_until(
 
 /// Says where the gateway is, and what it is over.
 pub(super) fn announce(gateway: &Gatewaying, console: &mut Console<'_>) -> Result<(), CliError> {
-    let base = base(gateway.address);
+    let base = base(gateway.serving.address);
     writeln!(console.out, "Gateway:  {base}/graphql")?;
     writeln!(
         console.out,

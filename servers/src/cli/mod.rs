@@ -43,6 +43,7 @@ mod searching;
 mod serve;
 mod serve_gateway;
 mod serve_search;
+mod serving;
 mod store;
 mod token;
 mod users;

@@ -1,6 +1,5 @@
 //! The search service of `soml serve` and of `search-service`.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,13 +8,13 @@ use object_service::App;
 use object_service::folder::SEARCH;
 use schema_registry::{Binding, SchemaStore, SchemaStoreError};
 use search_service::{
-    self, Engines, SearchApp, SearchChangeError, SearchParts, Shown, Storage, not_allowed,
+    Engines, SearchApp, SearchChangeError, SearchParts, Shown, Storage, not_allowed,
 };
+use service_runtime::schemas::ManagesSchemas;
 use service_runtime::{Host, HostState, Server};
 use soml_core::Schema;
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
 
+use super::serving::Serving;
 use super::{CliError, Console};
 use crate::config::{Settings, Switch};
 use crate::render::{self, Style};
@@ -26,9 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A search service that listens.
 pub(super) struct Searching {
     pub(super) app: Arc<SearchApp>,
-    pub(super) address: SocketAddr,
-    end: oneshot::Sender<()>,
-    serving: JoinHandle<()>,
+    pub(super) serving: Serving,
 }
 
 /// What an all-in-one has of a search service.
@@ -226,18 +223,8 @@ impl Searching {
         let app = Arc::new(app);
         log_engine(&app, settings);
         let server = Server::listen(Arc::clone(&app)).await?;
-        let address = server.address();
-        let (end, ended) = oneshot::channel::<()>();
-        let serving = tokio::spawn(server.run(async {
-            // Without a sender there is nothing to wait for either.
-            let _ = ended.await;
-        }));
-        Ok(Searching {
-            app,
-            address,
-            end,
-            serving,
-        })
+        let serving = Serving::begin(server);
+        Ok(Searching { app, serving })
     }
 
     /// Binds a stored schema, or what was bound before; waits a moment for the indexes.
@@ -283,10 +270,7 @@ impl Searching {
 
     /// Ends the service.
     pub(super) async fn end(self) {
-        drop(self.end);
-        if let Err(error) = self.serving.await {
-            tracing::error!(%error, "the search service ended unexpectedly");
-        }
+        self.serving.end("the search service").await;
     }
 }
 

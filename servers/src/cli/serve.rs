@@ -13,8 +13,8 @@ use object_service::App;
 use schema_registry::SchemaStoreError;
 use service_auth::Verifier;
 use service_log::start_in_background;
+use service_runtime::schemas::ManagesSchemas;
 use service_runtime::{Host, Server};
-use tokio::sync::oneshot;
 
 use super::config_args::{ConfigArgs, host_help, port_help};
 use super::gatewaying::{self, Gatewaying, Place};
@@ -25,6 +25,7 @@ use super::lines::Lines;
 use super::other_data::warn_in_background;
 use super::searching::{self, Beside};
 use super::serve_gateway;
+use super::serving::Serving;
 use super::users::{self, Users};
 use super::{CliError, Console, Exit, finish, loading};
 use crate::config::{CATALOGUE, Settings, Switch, token_warnings};
@@ -247,12 +248,8 @@ impl Serve {
             app.loading().begin(data.files().len().max(1));
         }
         let (search, gateway) = self.beside(program, &settings, &app, &store).await?;
-        let address = server.address();
-        let (end, ended) = oneshot::channel::<()>();
-        let serving = tokio::spawn(server.run(async {
-            // Without a sender there is nothing to wait for either.
-            let _ = ended.await;
-        }));
+        let mut serving = Serving::begin(server);
+        let address = serving.address;
         let work = async {
             self.fill(&settings, &app, &store, data, lines, console)
                 .await?;
@@ -294,13 +291,11 @@ impl Serve {
         if let Some(gateway) = gateway {
             gateway.end().await;
         }
-        drop(end);
+        serving.stop();
         if let Some(search) = search.service {
             search.end().await;
         }
-        if let Err(error) = serving.await {
-            tracing::error!(%error, "the server ended unexpectedly");
-        }
+        serving.end("the server").await;
         Ok(Exit::Success)
     }
 
@@ -561,7 +556,7 @@ async fn announce(
         writeln!(console.out, "Writing:  {writing}")?;
     }
     if let Some(search) = &search.service {
-        searching::announce(&search.app, &self::base(search.address), console)?;
+        searching::announce(&search.app, &self::base(search.serving.address), console)?;
     }
     if let Some(shown) = &search.refused {
         searching::announce_refused(shown, console)?;

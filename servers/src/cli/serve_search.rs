@@ -191,7 +191,7 @@ impl Serve {
         };
         if let Some(begun) = begun {
             begun?;
-            searching::announce(&search.app, &base(search.address), console)?;
+            searching::announce(&search.app, &base(search.serving.address), console)?;
             console.out.flush()?;
             stop.await;
         }

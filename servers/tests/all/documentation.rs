@@ -139,9 +139,10 @@ fn the_table_of_routes_is_that_of_the_services() {
             3 => "all".to_owned(),
             _ => names.join(", "),
         };
-        let loading = match row.needs_data {
-            true => "503 `DATA_LOADING`",
-            false => "answers",
+        let loading = if row.needs_data {
+            "503 `DATA_LOADING`"
+        } else {
+            "answers"
         };
         let (path, who) = (row.path, row.access);
         writeln!(

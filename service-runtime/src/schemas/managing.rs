@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use axum::extract::{RawPathParams, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use graphql_http::{HttpError, Sender};
-use graphql_service::Caller;
-use schema_registry::SchemaStoreError;
+use schema_registry::SchemaStore;
 use service_auth::rights::{Manager, Part, RIGHTS};
 
 use super::documents::store_error;
@@ -17,13 +15,9 @@ use crate::service::Host;
 use crate::table::Right;
 
 /// A service whose schemas can be managed.
-#[async_trait]
 pub trait ManagesSchemas: Host {
-    /// Returns what the sender of a request may manage.
-    ///
-    /// # Errors
-    /// When the rights on schemas cannot be read.
-    async fn manager(&self, caller: Option<&Caller>) -> Result<Manager, SchemaStoreError>;
+    /// Returns the stored schemas, with the rights on them.
+    fn schemas(&self) -> &Arc<dyn SchemaStore>;
 }
 
 /// Refuses requests of those who may not, and lets handlers know what the sender may: as [`Manager`]
@@ -35,7 +29,8 @@ pub(crate) async fn guard<H: ManagesSchemas>(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let manager = match app.manager(sender.as_deref()).await {
+    let schemas = app.schemas().as_ref();
+    let manager = match app.state().manager(schemas, sender.as_deref()).await {
         Ok(manager) => manager,
         Err(error) => return store_error(error).into_response(),
     };

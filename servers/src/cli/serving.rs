@@ -1,0 +1,45 @@
+//! A service that answers beside what else a command does, until it is ended.
+
+use std::net::SocketAddr;
+
+use service_runtime::{Serve, Server};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// A service that answers.
+pub(super) struct Serving {
+    pub(super) address: SocketAddr,
+    /// Dropped to end the service.
+    end: Option<oneshot::Sender<()>>,
+    task: JoinHandle<()>,
+}
+
+impl Serving {
+    /// Has a service that listens answer from now on.
+    pub(super) fn begin<H: Serve>(server: Server<H>) -> Self {
+        let address = server.address();
+        let (end, ended) = oneshot::channel::<()>();
+        let task = tokio::spawn(server.run(async {
+            // Without a sender there is nothing to wait for either.
+            let _ = ended.await;
+        }));
+        Serving {
+            address,
+            end: Some(end),
+            task,
+        }
+    }
+
+    /// Begins to end the service, and waits for nothing.
+    pub(super) fn stop(&mut self) {
+        self.end = None;
+    }
+
+    /// Ends the service; `name` is for the log.
+    pub(super) async fn end(mut self, name: &str) {
+        self.stop();
+        if let Err(error) = self.task.await {
+            tracing::error!(%error, "{name} ended unexpectedly");
+        }
+    }
+}
