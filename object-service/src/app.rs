@@ -9,8 +9,8 @@ use graphql_gen::typesystem::ApiOptions;
 use graphql_service::{SlotError, Slots};
 use object_engine::{ObjectService, ServiceOptions};
 use schema_registry::{
-    Checked, Expected, SchemaIdError, SchemaStore, SchemaStoreError, StoredSchema, UsableSchema,
-    check_id, check_with,
+    Checked, Expected, SchemaIdError, SchemaStore, SchemaStoreError, ServiceKind, StoredSchema,
+    UsableSchema, check_id, check_with,
 };
 use service_auth::Verifier;
 use service_auth::identity::Provider;
@@ -150,9 +150,6 @@ pub enum SchemaChangeError {
         /// The bound, for people.
         bound: String,
     },
-    /// The schema is bound.
-    #[error("the schema is bound; unbind it first")]
-    Bound,
     /// Whoever asks has no right to.
     #[error("the roles of the caller give no right to do that")]
     Forbidden,
@@ -345,7 +342,8 @@ impl App {
     ) -> Result<(), SchemaChangeError> {
         let _change = self.changes.lock().await;
         if self.is_bound(id) {
-            return Err(SchemaChangeError::Bound);
+            let service = ServiceKind::Objects;
+            return Err(SchemaStoreError::Bound { service }.into());
         }
         Ok(self.schemas.remove(id, expected).await?)
     }
@@ -392,7 +390,9 @@ impl App {
         query: Option<&str>,
     ) -> Result<(), SchemaChangeError> {
         let bound = self.prepare(id, usable, query).await?;
-        self.schemas.set_bound(Some(id)).await?;
+        self.schemas
+            .set_binding(ServiceKind::Objects, Some(id))
+            .await?;
         self.swap(Some(bound));
         let types = usable.soml.objects.len();
         tracing::info!(schema = id, types, "schema bound");
@@ -408,7 +408,7 @@ impl App {
         let _change = self.changes.lock().await;
         self.stored(id, expected).await?;
         if self.is_bound(id) {
-            self.schemas.set_bound(None).await?;
+            self.schemas.set_binding(ServiceKind::Objects, None).await?;
             self.swap(None);
             tracing::info!(schema = id, "schema unbound");
         }

@@ -1,7 +1,6 @@
 //! The error codes of the paths of an object service.
 
 graphql_service::error_codes! {
-    SCHEMA_BOUND 409 public "The schema is bound and cannot be removed; unbind it first.";
     SCHEMA_ID_INVALID 422 public "The last segment of the `id` in the document cannot name a stored schema: it has other characters than ASCII letters, digits, `_`, `-` and `.`, begins with one of the last three, or is longer than 128.";
     SCHEMA_ID_MISMATCH 422 public "The `id` in the document does not match the path.";
     SCHEMA_RIGHTS_NOT_FOUND 404 public "No rights on schemas are stored; only the role of `security.schemaAdminRole` may manage schemas.";

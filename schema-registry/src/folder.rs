@@ -20,7 +20,9 @@ use graph_store::private_files::{self, is_refused, sync_parent};
 use serde::{Deserialize, Serialize};
 
 use crate::state::{Listed, State};
-use crate::store::{Binding, Expected, SchemaEntry, SchemaStore, SchemaStoreError, StoredSchema};
+use crate::store::{
+    Binding, Expected, SchemaEntry, SchemaStore, SchemaStoreError, ServiceKind, StoredSchema,
+};
 
 /// The beginning of the first line of a file, with the version of the form. This form is read for good: what is written
 /// in another one gets another version, and both are read from then on.
@@ -325,48 +327,34 @@ impl SchemaStore for FolderSchemaStore {
         .await
     }
 
-    async fn search_binding(&self) -> Result<Binding, SchemaStoreError> {
+    async fn binding(&self, service: ServiceKind) -> Result<Binding, SchemaStoreError> {
         let state = self.0.state.load();
-        match state.search.id() {
-            // One that was removed is not listed any more.
-            Some(id) if state.lost().schemas.contains(id) => Err(SchemaStoreError::Missing {
+        let binding = state.binding(service);
+        let is_missing = |id: &str| match service {
+            ServiceKind::Objects => !state.schemas.contains_key(id),
+            // Earlier versions let one be removed that was bound; it is not listed any more.
+            ServiceKind::Search => state.lost().schemas.contains(id),
+        };
+        match binding.id() {
+            Some(id) if is_missing(id) => Err(SchemaStoreError::Missing {
                 path: document_path(&self.0.folder, id),
                 id: id.to_owned(),
             }),
-            _ => Ok(state.search.clone()),
+            _ => Ok(binding.clone()),
         }
     }
 
-    async fn set_search_binding(&self, id: Option<&str>) -> Result<(), SchemaStoreError> {
+    async fn set_binding(
+        &self,
+        service: ServiceKind,
+        id: Option<&str>,
+    ) -> Result<(), SchemaStoreError> {
         let wanted = Binding::of(id);
-        if self.0.state.load().search == wanted {
+        if *self.0.state.load().binding(service) == wanted {
             return Ok(());
         }
         self.change(move |_, state| {
-            state.search = wanted;
-            Ok(((), Change::Bind))
-        })
-        .await
-    }
-
-    async fn bound(&self) -> Result<Option<String>, SchemaStoreError> {
-        let state = self.0.state.load();
-        match state.binding.id() {
-            Some(id) if !state.schemas.contains_key(id) => Err(SchemaStoreError::Missing {
-                path: document_path(&self.0.folder, id),
-                id: id.to_owned(),
-            }),
-            id => Ok(id.map(str::to_owned)),
-        }
-    }
-
-    async fn set_bound(&self, id: Option<&str>) -> Result<(), SchemaStoreError> {
-        let wanted = Binding::of(id);
-        if self.0.state.load().binding == wanted {
-            return Ok(());
-        }
-        self.change(move |_, state| {
-            state.binding = wanted;
+            *state.binding_mut(service) = wanted;
             Ok(((), Change::Bind))
         })
         .await

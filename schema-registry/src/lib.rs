@@ -1,7 +1,10 @@
 #![doc = include_str!("../README.md")]
 
 mod check;
+#[cfg(feature = "contract")]
+pub mod contract;
 mod folder;
+mod lease;
 mod memory;
 mod report;
 mod state;
@@ -12,8 +15,10 @@ pub use check::{
     served_api,
 };
 pub use folder::FolderSchemaStore;
+pub use lease::{Held, Lease, LeaseRecord};
 pub use memory::InMemorySchemaStore;
 pub use report::{json, json_ld};
 pub use store::{
-    Binding, Expected, Revisions, SchemaEntry, SchemaStore, SchemaStoreError, StoredSchema, put,
+    Binding, BindingState, Expected, Revisions, SchemaEntry, SchemaStore, SchemaStoreError,
+    ServiceKind, StoredSchema, put,
 };

@@ -4,17 +4,33 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
+use crate::lease::LeaseRecord;
 use crate::state::State;
-use crate::store::{Expected, SchemaEntry, SchemaStore, SchemaStoreError, StoredSchema};
+use crate::store::{
+    Binding, BindingState, Expected, SchemaEntry, SchemaStore, SchemaStoreError, ServiceKind,
+    StoredSchema,
+};
 
 /// An in-memory store; documents are lost when the process ends.
 #[derive(Debug, Default)]
-pub struct InMemorySchemaStore(Mutex<State>);
+pub struct InMemorySchemaStore {
+    state: Mutex<State>,
+    is_shared: bool,
+}
 
 impl InMemorySchemaStore {
+    /// Creates a store for several services of one kind in the same process, which follow what is bound.
+    #[must_use]
+    pub fn shared() -> Self {
+        InMemorySchemaStore {
+            state: Mutex::default(),
+            is_shared: true,
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // No step below leaves the state half changed, so a panic elsewhere does not spoil it.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -55,5 +71,42 @@ impl SchemaStore for InMemorySchemaStore {
         expected: &Expected,
     ) -> Result<StoredSchema, SchemaStoreError> {
         self.state().set_rights(text, expected)
+    }
+    async fn binding(&self, service: ServiceKind) -> Result<Binding, SchemaStoreError> {
+        Ok(self.state().binding(service).clone())
+    }
+
+    async fn set_binding(
+        &self,
+        service: ServiceKind,
+        id: Option<&str>,
+    ) -> Result<(), SchemaStoreError> {
+        let mut state = self.state();
+        if id.is_some_and(|id| !state.schemas.contains_key(id)) {
+            return Err(SchemaStoreError::NotFound);
+        }
+        *state.binding_mut(service) = Binding::of(id);
+        Ok(())
+    }
+
+    async fn binding_state(&self, service: ServiceKind) -> Result<BindingState, SchemaStoreError> {
+        Ok(self.state().binding_state(service))
+    }
+
+    fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    async fn lease(&self, name: &str) -> Result<Option<LeaseRecord>, SchemaStoreError> {
+        Ok(self.state().leases.get(name).cloned())
+    }
+
+    async fn swap_lease(
+        &self,
+        name: &str,
+        expected: Option<&LeaseRecord>,
+        lease: &LeaseRecord,
+    ) -> Result<bool, SchemaStoreError> {
+        Ok(self.state().swap_lease(name, expected, lease))
     }
 }

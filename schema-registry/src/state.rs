@@ -6,7 +6,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::store::{Binding, Expected, SchemaEntry, SchemaStoreError, StoredSchema};
+use crate::lease::LeaseRecord;
+use crate::store::{
+    Binding, BindingState, Expected, SchemaEntry, SchemaStoreError, ServiceKind, StoredSchema,
+};
 
 /// What the document of rights is called.
 const RIGHTS: &str = "soml-rbac";
@@ -20,6 +23,8 @@ pub(super) struct State {
     pub(super) binding: Binding,
     /// What is bound to the search service.
     pub(super) search: Binding,
+    /// Leases by their names.
+    pub(super) leases: BTreeMap<String, LeaseRecord>,
     /// What was stored when the store was opened, without what was removed since, as far as that is known. It has
     /// documents too whose files are lost.
     pub(super) listed: Listed,
@@ -71,7 +76,14 @@ impl State {
 
     pub(super) fn remove(&mut self, id: &str, expected: &Expected) -> Result<(), SchemaStoreError> {
         match self.schemas.get(id) {
-            Some(current) => expected.compare(&current.revision)?,
+            Some(current) => {
+                let mut services = ServiceKind::ALL.into_iter();
+                let binds = |service: &ServiceKind| self.binding(*service).id() == Some(id);
+                if let Some(service) = services.find(binds) {
+                    return Err(SchemaStoreError::Bound { service });
+                }
+                expected.compare(&current.revision)?;
+            }
             // It is lost, and so is its revision.
             None if self.listed.schemas.contains(id) && expected.one_of.is_none() => {}
             None => return Err(SchemaStoreError::NotFound),
@@ -79,6 +91,42 @@ impl State {
         self.schemas.remove(id);
         self.listed.schemas.remove(id);
         Ok(())
+    }
+
+    pub(super) fn binding(&self, service: ServiceKind) -> &Binding {
+        match service {
+            ServiceKind::Objects => &self.binding,
+            ServiceKind::Search => &self.search,
+        }
+    }
+
+    pub(super) fn binding_mut(&mut self, service: ServiceKind) -> &mut Binding {
+        match service {
+            ServiceKind::Objects => &mut self.binding,
+            ServiceKind::Search => &mut self.search,
+        }
+    }
+
+    pub(super) fn binding_state(&self, service: ServiceKind) -> BindingState {
+        let binding = self.binding(service).clone();
+        let stored = binding.id().and_then(|id| self.schemas.get(id));
+        BindingState {
+            revision: stored.map(|stored| stored.revision.clone()),
+            binding,
+        }
+    }
+
+    pub(super) fn swap_lease(
+        &mut self,
+        name: &str,
+        expected: Option<&LeaseRecord>,
+        lease: &LeaseRecord,
+    ) -> bool {
+        let is_expected = self.leases.get(name) == expected;
+        if is_expected {
+            self.leases.insert(name.to_owned(), lease.clone());
+        }
+        is_expected
     }
 
     /// Returns which documents are stored, with those that are lost.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use crate::lease::LeaseRecord;
+
 /// A stored document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSchema {
@@ -81,6 +83,12 @@ pub enum SchemaStoreError {
     /// The document has another revision than those that were asked for.
     #[error("the schema has been changed: it has another revision")]
     RevisionMismatch,
+    /// A service has the document bound.
+    #[error("the schema is bound to {service}; unbind it first", service = service.title())]
+    Bound {
+        /// The service.
+        service: ServiceKind,
+    },
     /// Another service stores the schemas.
     #[error("schemas are read from an object service, and changed there only")]
     ReadOnly,
@@ -135,12 +143,75 @@ pub enum SchemaStoreError {
     /// There is no room on the disk.
     #[error("there is no room on the disk for the document; nothing was changed")]
     DiskFull,
+    /// The server of the store does not answer, or not in time. What was asked for was not done.
+    #[error("the schema store is unavailable")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The server of the store refuses the credentials, or they give no right to do this.
+    #[error("the schema store denies access")]
+    AccessDenied(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The answer to a change was lost, and nobody knows whether it was made.
+    #[error("it is unknown whether the schema store made the change")]
+    OutcomeUnknown(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The store cannot do its work.
     #[error("the schema store failed")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+impl SchemaStoreError {
+    /// Returns whether the same may succeed later, without anybody changing anything.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        matches!(
+            self,
+            SchemaStoreError::Unavailable(_) | SchemaStoreError::OutcomeUnknown(_)
+        )
+    }
+}
+
+/// A kind of service that a schema is bound to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ServiceKind {
+    /// The object service.
+    Objects,
+    /// The search service.
+    Search,
+}
+
+impl ServiceKind {
+    /// All of them.
+    pub const ALL: [ServiceKind; 2] = [ServiceKind::Objects, ServiceKind::Search];
+
+    /// Returns the name in paths, as in `/soml/films/objects`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            ServiceKind::Objects => "objects",
+            ServiceKind::Search => "search",
+        }
+    }
+
+    /// Returns what the service is called in messages.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            ServiceKind::Objects => "the object service",
+            ServiceKind::Search => "the search service",
+        }
+    }
+}
+
+/// What is bound to a service, and in which revision it is stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BindingState {
+    /// What is bound.
+    pub binding: Binding,
+    /// The revision of the document; `None` if nothing is bound or the document is not stored.
+    pub revision: Option<String>,
+}
+
 /// A store of SOML documents. Comparing a revision and changing the document is atomic.
+///
+/// Bindings are those of one application: each of its services has one bound schema, also if several processes serve it.
 #[async_trait]
 pub trait SchemaStore: Send + Sync + 'static {
     /// Returns what is stored, ordered by name, without reading the documents.
@@ -161,6 +232,10 @@ pub trait SchemaStore: Send + Sync + 'static {
     ) -> Result<StoredSchema, SchemaStoreError>;
 
     /// Removes a document if it has an `expected` revision.
+    ///
+    /// # Errors
+    ///
+    /// [`SchemaStoreError::Bound`] while it is bound to a service, of any application that shares the store.
     async fn remove(&self, id: &str, expected: &Expected) -> Result<(), SchemaStoreError>;
 
     /// Returns the document that says who may manage schemas.
@@ -174,32 +249,68 @@ pub trait SchemaStore: Send + Sync + 'static {
         expected: &Expected,
     ) -> Result<StoredSchema, SchemaStoreError>;
 
-    /// Returns the name of the document that is bound to the service, as far as the store keeps it.
+    /// Returns what is bound to a service, as far as the store keeps it.
     ///
     /// # Errors
     ///
     /// [`SchemaStoreError::Missing`] when the document is not there any more.
-    async fn bound(&self) -> Result<Option<String>, SchemaStoreError> {
-        Ok(None)
-    }
-
-    /// Keeps which document is bound to the service, or that nothing is.
-    async fn set_bound(&self, _id: Option<&str>) -> Result<(), SchemaStoreError> {
-        Ok(())
-    }
-
-    /// Returns what is bound to the search service, as far as the store keeps it. A document that was removed since may
-    /// be bound.
-    ///
-    /// # Errors
-    ///
-    /// [`SchemaStoreError::Missing`] when the file of the document was lost.
-    async fn search_binding(&self) -> Result<Binding, SchemaStoreError> {
+    async fn binding(&self, _service: ServiceKind) -> Result<Binding, SchemaStoreError> {
         Ok(Binding::Unknown)
     }
 
-    /// Keeps which document is bound to the search service, or that nothing is.
-    async fn set_search_binding(&self, _id: Option<&str>) -> Result<(), SchemaStoreError> {
+    /// Keeps which document is bound to a service, or that nothing is.
+    ///
+    /// # Errors
+    ///
+    /// [`SchemaStoreError::NotFound`] when there is no such document, where the store looks.
+    async fn set_binding(
+        &self,
+        _service: ServiceKind,
+        _id: Option<&str>,
+    ) -> Result<(), SchemaStoreError> {
+        Ok(())
+    }
+
+    /// Returns what is bound to a service, and the revision of its document. Services of a
+    /// [shared](SchemaStore::is_shared) store call this every few seconds.
+    ///
+    /// # Errors
+    ///
+    /// As [`SchemaStore::binding`].
+    async fn binding_state(&self, service: ServiceKind) -> Result<BindingState, SchemaStoreError> {
+        let binding = self.binding(service).await?;
+        let stored = match binding.id() {
+            Some(id) => self.get(id).await?,
+            None => None,
+        };
+        Ok(BindingState {
+            binding,
+            revision: stored.map(|stored| stored.revision),
+        })
+    }
+
+    /// Returns whether other processes can change what is stored and bound.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// Returns the lease of a name, whoever holds it; `None` if nobody ever did.
+    async fn lease(&self, _name: &str) -> Result<Option<LeaseRecord>, SchemaStoreError> {
+        Ok(None)
+    }
+
+    /// Stores a lease if the stored one is what is `expected`. Returns whether it is stored.
+    async fn swap_lease(
+        &self,
+        _name: &str,
+        _expected: Option<&LeaseRecord>,
+        _lease: &LeaseRecord,
+    ) -> Result<bool, SchemaStoreError> {
+        Err(SchemaStoreError::Failed("the store keeps no leases".into()))
+    }
+
+    /// Checks that the store can be read and written to, by asking it.
+    async fn probe(&self) -> Result<(), SchemaStoreError> {
         Ok(())
     }
 
@@ -263,6 +374,15 @@ impl Binding {
     /// Returns the name of the document that is bound.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
+        match self {
+            Binding::Unknown | Binding::Nothing => None,
+            Binding::Schema(id) => Some(id),
+        }
+    }
+
+    /// Returns the name of the document that is bound, by itself.
+    #[must_use]
+    pub fn into_id(self) -> Option<String> {
         match self {
             Binding::Unknown | Binding::Nothing => None,
             Binding::Schema(id) => Some(id),

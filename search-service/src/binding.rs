@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use graph_store::{CallContext, GraphStore};
 use schema_registry::Checked;
-use schema_registry::{Binding, Expected, SchemaStoreError, StoredSchema};
+use schema_registry::{Binding, Expected, SchemaStoreError, ServiceKind, StoredSchema};
 use search_index::apollo_compiler::ExecutableDocument;
 use search_index::engine::{EngineError, PhysicalName};
 use search_index::indexer::Indexer;
@@ -122,7 +122,7 @@ impl SearchApp {
         // It may have been accepted at the last moment.
         let is_bound = self.bound().is_some_and(|bound| bound.id == id);
         let is_kept = self.is_kept(id).await;
-        if is_kept && let Err(error) = self.schemas.set_search_binding(None).await {
+        if is_kept && let Err(error) = self.schemas.set_binding(ServiceKind::Search, None).await {
             if let Some(ended) = ended {
                 self.resume(ended);
             }
@@ -160,7 +160,7 @@ impl SearchApp {
     /// Returns whether a schema is the one that was bound last, which a restart would bind. Another one may still
     /// answer until its indexes are complete.
     async fn is_kept(&self, id: &str) -> bool {
-        match self.schemas.search_binding().await {
+        match self.schemas.binding(ServiceKind::Search).await {
             Ok(Binding::Schema(kept)) => kept == id,
             Ok(Binding::Nothing) => false,
             Err(SchemaStoreError::Missing { id: lost, .. }) => lost == id,
@@ -175,7 +175,10 @@ impl SearchApp {
 
     /// Keeps over a restart that a schema is bound.
     pub(super) async fn keep(&self, bound: &Bound) -> Result<(), SearchChangeError> {
-        Ok(self.schemas.set_search_binding(Some(&bound.id)).await?)
+        Ok(self
+            .schemas
+            .set_binding(ServiceKind::Search, Some(&bound.id))
+            .await?)
     }
 
     /// Serves a schema from now on.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use graph_store::private_files::{self, is_refused};
 use schema_registry::{
-    Binding, Expected, FolderSchemaStore, SchemaEntry, SchemaStore, SchemaStoreError, StoredSchema,
-    put,
+    Binding, Expected, FolderSchemaStore, SchemaEntry, SchemaStore, SchemaStoreError, ServiceKind,
+    StoredSchema, put,
 };
 use serde::Deserialize;
 
@@ -89,14 +89,17 @@ impl Storage {
             return Ok(());
         };
         // An error says that something is bound.
-        if !matches!(schemas.search_binding().await, Ok(Binding::Unknown)) {
+        if !matches!(
+            schemas.binding(ServiceKind::Search).await,
+            Ok(Binding::Unknown)
+        ) {
             return Ok(());
         }
         let Some(earlier) = earlier(&path)? else {
             return Ok(());
         };
         match earlier {
-            None => schemas.set_search_binding(None).await?,
+            None => schemas.set_binding(ServiceKind::Search, None).await?,
             Some(Earlier { id, text }) => {
                 if matches!(schemas.get(&id).await, Ok(None)) {
                     match schemas.create(&id, text.into()).await {
@@ -104,7 +107,7 @@ impl Storage {
                         Err(error) => return Err(error),
                     }
                 }
-                schemas.set_search_binding(Some(&id)).await?;
+                schemas.set_binding(ServiceKind::Search, Some(&id)).await?;
             }
         }
         // It is not read any more; in a folder that cannot be written to it stays.
@@ -211,7 +214,7 @@ impl KeptBinding {
 
     /// Returns what is bound. A document whose copy was lost may still be stored.
     async fn kept_binding(&self) -> Result<Binding, SchemaStoreError> {
-        match self.kept.search_binding().await {
+        match self.kept.binding(ServiceKind::Search).await {
             Err(SchemaStoreError::Missing { id, path }) => {
                 match matches!(self.schemas.get(&id).await, Ok(None)) {
                     true => Err(SchemaStoreError::Missing { id, path }),
@@ -278,27 +281,33 @@ impl SchemaStore for KeptBinding {
         self.schemas.set_rights(text, expected).await
     }
 
-    async fn bound(&self) -> Result<Option<String>, SchemaStoreError> {
-        self.schemas.bound().await
+    async fn binding(&self, service: ServiceKind) -> Result<Binding, SchemaStoreError> {
+        match service {
+            ServiceKind::Objects => self.schemas.binding(service).await,
+            ServiceKind::Search => self.kept_binding().await,
+        }
     }
 
-    async fn set_bound(&self, id: Option<&str>) -> Result<(), SchemaStoreError> {
-        self.schemas.set_bound(id).await
-    }
-
-    async fn search_binding(&self) -> Result<Binding, SchemaStoreError> {
-        self.kept_binding().await
-    }
-
-    async fn set_search_binding(&self, id: Option<&str>) -> Result<(), SchemaStoreError> {
+    async fn set_binding(
+        &self,
+        service: ServiceKind,
+        id: Option<&str>,
+    ) -> Result<(), SchemaStoreError> {
+        if service == ServiceKind::Objects {
+            return self.schemas.set_binding(service, id).await;
+        }
         if let Some(id) = id.filter(|_| self.copies) {
             self.copy(id).await?;
         }
-        self.kept.set_search_binding(id).await?;
+        self.kept.set_binding(service, id).await?;
         if self.copies {
             self.remove_others(id).await;
         }
         Ok(())
+    }
+
+    async fn probe(&self) -> Result<(), SchemaStoreError> {
+        self.schemas.probe().await
     }
 
     async fn missing(&self) -> Result<Vec<String>, SchemaStoreError> {
@@ -347,27 +356,42 @@ mod tests {
         assert!(!storage.has_kept());
         let store = opened(folder.path(), false).await;
         assert!(storage.has_kept());
-        assert_eq!(store.search_binding().await.unwrap(), Binding::Unknown);
+        assert_eq!(
+            store.binding(ServiceKind::Search).await.unwrap(),
+            Binding::Unknown
+        );
         for id in ["films", "books"] {
             store.create(id, "x: 1\n".into()).await.unwrap();
-            store.set_search_binding(Some(id)).await.unwrap();
+            store
+                .set_binding(ServiceKind::Search, Some(id))
+                .await
+                .unwrap();
         }
         let any = Expected::default();
         store.replace("books", "x: 2\n".into(), &any).await.unwrap();
         drop(store);
         let again = opened(folder.path(), false).await;
-        assert_eq!(again.search_binding().await.unwrap(), schema("books"));
+        assert_eq!(
+            again.binding(ServiceKind::Search).await.unwrap(),
+            schema("books")
+        );
         assert_eq!(text(&again, "books").await.as_deref(), Some("x: 1\n"));
         assert_eq!(text(&again, "films").await, None);
         again.replace("books", "x: 2\n".into(), &any).await.unwrap();
-        again.set_search_binding(Some("books")).await.unwrap();
+        again
+            .set_binding(ServiceKind::Search, Some("books"))
+            .await
+            .unwrap();
         drop(again);
         let again = opened(folder.path(), false).await;
         assert_eq!(text(&again, "books").await.as_deref(), Some("x: 2\n"));
-        again.set_search_binding(None).await.unwrap();
+        again.set_binding(ServiceKind::Search, None).await.unwrap();
         drop(again);
         let again = opened(folder.path(), false).await;
-        assert_eq!(again.search_binding().await.unwrap(), Binding::Nothing);
+        assert_eq!(
+            again.binding(ServiceKind::Search).await.unwrap(),
+            Binding::Nothing
+        );
         assert!(again.list().await.unwrap().is_empty());
     }
 
@@ -375,10 +399,16 @@ mod tests {
     async fn of_schemas_that_are_kept_elsewhere_only_the_name_is_kept() {
         let folder = tempfile::TempDir::new().unwrap();
         let store = opened(folder.path(), true).await;
-        store.set_search_binding(Some("films")).await.unwrap();
+        store
+            .set_binding(ServiceKind::Search, Some("films"))
+            .await
+            .unwrap();
         drop(store);
         let again = opened(folder.path(), true).await;
-        assert_eq!(again.search_binding().await.unwrap(), schema("films"));
+        assert_eq!(
+            again.binding(ServiceKind::Search).await.unwrap(),
+            schema("films")
+        );
         assert_eq!(text(&again, "films").await, None);
     }
 
@@ -397,14 +427,14 @@ mod tests {
             fs::write(&file, written).unwrap();
             for _ in 0..2 {
                 let store = opened(folder.path(), false).await;
-                assert_eq!(store.search_binding().await.unwrap(), kept);
+                assert_eq!(store.binding(ServiceKind::Search).await.unwrap(), kept);
                 assert_eq!(text(&store, "films").await.as_deref(), document);
                 assert!(!file.exists());
             }
             // What is known counts.
             fs::write(&file, r#"{"id": "other", "text": ""}"#).unwrap();
             let store = opened(folder.path(), false).await;
-            assert_eq!(store.search_binding().await.unwrap(), kept);
+            assert_eq!(store.binding(ServiceKind::Search).await.unwrap(), kept);
         }
     }
 
@@ -443,18 +473,30 @@ mod tests {
         );
         assert!(partial.exists(), "it is being written by the first one");
         store.create("films", "x: 1\n".into()).await.unwrap();
-        store.set_search_binding(Some("films")).await.unwrap();
+        store
+            .set_binding(ServiceKind::Search, Some("films"))
+            .await
+            .unwrap();
         drop(store);
         let again = opened(folder.path(), false).await;
-        assert_eq!(again.search_binding().await.unwrap(), schema("films"));
+        assert_eq!(
+            again.binding(ServiceKind::Search).await.unwrap(),
+            schema("films")
+        );
     }
 
     #[tokio::test]
     async fn in_memory_nothing_is_kept() {
         let schemas = Arc::new(InMemorySchemaStore::default());
         let store = Storage::Memory.keeping(schemas, false).await.unwrap();
-        store.set_search_binding(Some("films")).await.unwrap();
-        assert_eq!(store.search_binding().await.unwrap(), Binding::Unknown);
+        store
+            .set_binding(ServiceKind::Search, Some("films"))
+            .await
+            .unwrap();
+        assert_eq!(
+            store.binding(ServiceKind::Search).await.unwrap(),
+            Binding::Unknown
+        );
     }
 
     #[test]

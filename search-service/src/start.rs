@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use schema_registry::{Binding, Expected, SchemaStoreError, put};
+use schema_registry::{Binding, Expected, SchemaStoreError, ServiceKind, put};
 use schema_registry::{SchemaIdError, check_id, path_name};
 use service_runtime::with_causes;
 use soml_core::Severity;
@@ -87,7 +87,7 @@ impl SearchApp {
     ///
     /// Fails when it is not known what was bound, or the file of its document was lost.
     pub async fn start_with_kept(self: &Arc<Self>) -> Result<bool, SearchChangeError> {
-        let Binding::Schema(id) = self.schemas.search_binding().await? else {
+        let Binding::Schema(id) = self.schemas.binding(ServiceKind::Search).await? else {
             return Ok(false);
         };
         tracing::info!(schema = id, "binding what was bound before");
@@ -104,7 +104,10 @@ impl SearchApp {
 
     /// Returns whether what was bound was unbound, and nothing was bound since.
     pub async fn was_unbound(&self) -> bool {
-        matches!(self.schemas.search_binding().await, Ok(Binding::Nothing))
+        matches!(
+            self.schemas.binding(ServiceKind::Search).await,
+            Ok(Binding::Nothing)
+        )
     }
 
     /// Says why what is kept as bound is not bound.

@@ -15,6 +15,10 @@ graphql_service::error_codes! {
     SCHEMA_EXISTS 409 public "A schema with this identifier already exists; replace it with PUT.";
     SCHEMA_INVALID 422 public "The SOML document has errors; nothing was stored or bound.";
     SCHEMAS_ELSEWHERE 409 public "The schemas of this service are those of the object service at `search.soml.address`, and changed there.";
+    SCHEMA_BOUND 409 public "The schema is bound and cannot be removed; unbind it first.";
+    SCHEMA_STORE_UNAVAILABLE 503 public "The server that stores the schemas (`soml.storage.*`) cannot be reached or does not answer in time; nothing was changed.";
+    SCHEMA_STORE_DENIED 502 public "The server that stores the schemas (`soml.storage.*`) denies access; nothing was changed.";
+    SCHEMA_STORE_OUTCOME_UNKNOWN 504 public "The answer of the server that stores the schemas was lost, and whether the change was made could not be found out.";
     PRECONDITION_FAILED 412 public "The revision of the stored schema does not match `If-Match`, or matches `If-None-Match`.";
     DISK_FULL 507 public "There is no room on the disk of `store.dataDir`; nothing was changed, and what is there is served.";
 }

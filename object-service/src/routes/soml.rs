@@ -230,7 +230,6 @@ async fn change_error(app: &App, error: SchemaChangeError, text: impl AsRef<str>
         SchemaChangeError::IdMismatch { .. } => code::SCHEMA_ID_MISMATCH,
         SchemaChangeError::IdInvalid { .. } => code::SCHEMA_ID_INVALID,
         SchemaChangeError::Full { .. } => code::SCHEMA_STORE_FULL,
-        SchemaChangeError::Bound => code::SCHEMA_BOUND,
         SchemaChangeError::Forbidden => return forbidden().into_response(),
         SchemaChangeError::Busy(error) => return HttpError::of_slot(*error).into_response(),
         SchemaChangeError::Invalid(_) | SchemaChangeError::Store(_) => return store_failure(error),

@@ -21,7 +21,10 @@ async fn documents_rights_and_the_binding_are_there_after_a_restart() {
     let long = "Ab".repeat(64);
     let longest = store.create(&long, "".into()).await.unwrap();
     let rights = store.set_rights("rbac: {}".into(), &any).await.unwrap();
-    store.set_bound(Some("Films")).await.unwrap();
+    store
+        .set_binding(ServiceKind::Objects, Some("Films"))
+        .await
+        .unwrap();
     fs::write(folder.path().join("documents/half.partial"), "x").unwrap();
 
     let again = open(folder.path());
@@ -30,9 +33,19 @@ async fn documents_rights_and_the_binding_are_there_after_a_restart() {
     assert_eq!(again.get(&long).await.unwrap(), Some(longest));
     assert_eq!(again.list().await.unwrap().len(), 3);
     assert_eq!(again.rights().await.unwrap(), Some(rights));
-    assert_eq!(again.bound().await.unwrap().as_deref(), Some("Films"));
-    again.set_bound(None).await.unwrap();
-    assert_eq!(open(folder.path()).bound().await.unwrap(), None);
+    assert_eq!(
+        again.binding(ServiceKind::Objects).await.unwrap().id(),
+        Some("Films")
+    );
+    again.set_binding(ServiceKind::Objects, None).await.unwrap();
+    assert_eq!(
+        open(folder.path())
+            .binding(ServiceKind::Objects)
+            .await
+            .unwrap()
+            .id(),
+        None
+    );
 }
 
 #[tokio::test]
@@ -40,11 +53,17 @@ async fn a_copy_has_everything() {
     let folder = tempfile::TempDir::new().unwrap();
     let store = open(&folder.path().join("a"));
     let stored = store.create("films", "x: 1\n".into()).await.unwrap();
-    store.set_bound(Some("films")).await.unwrap();
+    store
+        .set_binding(ServiceKind::Objects, Some("films"))
+        .await
+        .unwrap();
     store.copy_to(&folder.path().join("b")).unwrap();
     let copy = open(&folder.path().join("b"));
     assert_eq!(copy.get("films").await.unwrap(), Some(stored));
-    assert_eq!(copy.bound().await.unwrap().as_deref(), Some("films"));
+    assert_eq!(
+        copy.binding(ServiceKind::Objects).await.unwrap().id(),
+        Some("films")
+    );
 }
 
 #[tokio::test]
@@ -97,18 +116,41 @@ async fn what_was_unbound_stays_unbound_and_a_lost_binding_is_not_made_up() {
     store.create("films", "x: 1\n".into()).await.unwrap();
     let bound = folder.path().join("bound.yaml");
     assert!(bound.exists(), "that nothing is bound is kept too");
-    assert_eq!(open(folder.path()).bound().await.unwrap(), None);
-    store.set_bound(Some("films")).await.unwrap();
-    store.set_bound(None).await.unwrap();
+    assert_eq!(
+        open(folder.path())
+            .binding(ServiceKind::Objects)
+            .await
+            .unwrap()
+            .id(),
+        None
+    );
+    store
+        .set_binding(ServiceKind::Objects, Some("films"))
+        .await
+        .unwrap();
+    store.set_binding(ServiceKind::Objects, None).await.unwrap();
     let again = open(folder.path());
-    assert_eq!(again.bound().await.unwrap(), None);
+    assert_eq!(
+        again.binding(ServiceKind::Objects).await.unwrap().id(),
+        None
+    );
     assert!(again.missing().await.unwrap().is_empty());
     again.copy_to(&folder.path().join("copy")).unwrap();
     assert!(folder.path().join("copy/bound.yaml").exists());
-    again.set_bound(Some("films")).await.unwrap();
+    again
+        .set_binding(ServiceKind::Objects, Some("films"))
+        .await
+        .unwrap();
     fs::remove_file(&bound).unwrap();
     assert_eq!(again.missing().await.unwrap(), ["bound.yaml"]);
-    assert_eq!(open(folder.path()).bound().await.unwrap(), None);
+    assert_eq!(
+        open(folder.path())
+            .binding(ServiceKind::Objects)
+            .await
+            .unwrap()
+            .id(),
+        None
+    );
     fs::create_dir(&bound).unwrap();
     match FolderSchemaStore::open(folder.path()) {
         Err(SchemaStoreError::Access { path, .. }) => assert_eq!(path, bound),
@@ -120,26 +162,48 @@ async fn what_was_unbound_stays_unbound_and_a_lost_binding_is_not_made_up() {
 async fn what_is_bound_to_searches_is_kept_apart_from_what_is_bound_to_the_object_service() {
     let folder = tempfile::TempDir::new().unwrap();
     let store = open(folder.path());
-    let search = async |folder: &Path| open(folder).search_binding().await.unwrap();
+    let search = async |folder: &Path| open(folder).binding(ServiceKind::Search).await.unwrap();
     let films = Binding::Schema("films".to_owned());
     for id in ["films", "books"] {
         store.create(id, "x: 1\n".into()).await.unwrap();
     }
     assert_eq!(search(folder.path()).await, Binding::Unknown);
-    store.set_bound(Some("books")).await.unwrap();
+    store
+        .set_binding(ServiceKind::Objects, Some("books"))
+        .await
+        .unwrap();
     assert_eq!(search(folder.path()).await, Binding::Unknown);
-    store.set_search_binding(Some("films")).await.unwrap();
+    store
+        .set_binding(ServiceKind::Search, Some("films"))
+        .await
+        .unwrap();
     assert_eq!(search(folder.path()).await, films);
     // Whatever happens to the one leaves the other alone.
-    store.set_bound(None).await.unwrap();
+    store.set_binding(ServiceKind::Objects, None).await.unwrap();
     assert_eq!(search(folder.path()).await, films);
-    assert_eq!(open(folder.path()).bound().await.unwrap(), None);
-    store.set_bound(Some("books")).await.unwrap();
-    store.set_search_binding(None).await.unwrap();
+    assert_eq!(
+        open(folder.path())
+            .binding(ServiceKind::Objects)
+            .await
+            .unwrap()
+            .id(),
+        None
+    );
+    store
+        .set_binding(ServiceKind::Objects, Some("books"))
+        .await
+        .unwrap();
+    store.set_binding(ServiceKind::Search, None).await.unwrap();
     assert_eq!(search(folder.path()).await, Binding::Nothing);
     let again = open(folder.path());
-    assert_eq!(again.bound().await.unwrap().as_deref(), Some("books"));
-    again.set_search_binding(Some("films")).await.unwrap();
+    assert_eq!(
+        again.binding(ServiceKind::Objects).await.unwrap().id(),
+        Some("books")
+    );
+    again
+        .set_binding(ServiceKind::Search, Some("films"))
+        .await
+        .unwrap();
     let copy = folder.path().join("copy");
     again.copy_to(&copy).unwrap();
     assert_eq!(search(&copy).await, films);
@@ -150,19 +214,20 @@ async fn a_lost_document_that_is_bound_to_searches_is_named_and_a_removed_one_is
     let folder = tempfile::TempDir::new().unwrap();
     let store = open(folder.path());
     store.create("films", "x: 1\n".into()).await.unwrap();
-    store.set_search_binding(Some("films")).await.unwrap();
+    store
+        .set_binding(ServiceKind::Search, Some("films"))
+        .await
+        .unwrap();
     let path = folder.path().join("documents/films.yaml");
-    let text = fs::read(&path).unwrap();
     fs::remove_file(&path).unwrap();
-    match open(folder.path()).search_binding().await {
+    match open(folder.path()).binding(ServiceKind::Search).await {
         Err(SchemaStoreError::Missing { path: named, .. }) => assert_eq!(named, path),
         other => panic!("{other:?}"),
     }
-    fs::write(&path, text).unwrap();
     let again = open(folder.path());
     again.remove("films", &Expected::default()).await.unwrap();
     for store in [again, open(folder.path())] {
-        let kept = store.search_binding().await.unwrap();
+        let kept = store.binding(ServiceKind::Search).await.unwrap();
         assert_eq!(kept, Binding::Schema("films".to_owned()));
         assert_eq!(store.get("films").await.unwrap(), None);
     }
@@ -173,13 +238,19 @@ async fn a_binding_that_cannot_be_written_does_not_change() {
     let folder = tempfile::TempDir::new().unwrap();
     let store = open(folder.path());
     store.create("films", "x: 1\n".into()).await.unwrap();
-    store.set_search_binding(Some("films")).await.unwrap();
+    store
+        .set_binding(ServiceKind::Search, Some("films"))
+        .await
+        .unwrap();
     let blocked = folder.path().join("bound.partial");
     fs::create_dir(&blocked).unwrap();
-    store.set_search_binding(None).await.unwrap_err();
+    store
+        .set_binding(ServiceKind::Search, None)
+        .await
+        .unwrap_err();
     fs::remove_dir(&blocked).unwrap();
     for store in [store, open(folder.path())] {
-        let kept = store.search_binding().await.unwrap();
+        let kept = store.binding(ServiceKind::Search).await.unwrap();
         assert_eq!(kept, Binding::Schema("films".to_owned()));
     }
 }
@@ -188,7 +259,7 @@ async fn a_binding_that_cannot_be_written_does_not_change() {
 async fn bindings_of_a_later_version_are_refused_as_such() {
     let folder = tempfile::TempDir::new().unwrap();
     let store = open(folder.path());
-    store.set_search_binding(None).await.unwrap();
+    store.set_binding(ServiceKind::Search, None).await.unwrap();
     let path = bound_path(folder.path());
     let text = fs::read_to_string(&path).unwrap();
     assert!(
@@ -207,9 +278,12 @@ async fn a_folder_is_opened_for_writing_where_that_is_allowed() {
     let folder = tempfile::TempDir::new().unwrap();
     let place = folder.path().join("new");
     let store = FolderSchemaStore::open_as_allowed(&place).unwrap();
-    store.set_search_binding(None).await.unwrap();
+    store.set_binding(ServiceKind::Search, None).await.unwrap();
     let again = FolderSchemaStore::open_as_allowed(&place).unwrap();
-    assert_eq!(again.search_binding().await.unwrap(), Binding::Nothing);
+    assert_eq!(
+        again.binding(ServiceKind::Search).await.unwrap(),
+        Binding::Nothing
+    );
     let names: Vec<_> = fs::read_dir(&place).unwrap().collect();
     assert_eq!(names.len(), 2, "{names:?}");
     for kind in [
@@ -228,11 +302,14 @@ async fn a_missing_document_is_named() {
     for id in ["films", "Books"] {
         store.create(id, "x: 1\n".into()).await.unwrap();
     }
-    store.set_bound(Some("films")).await.unwrap();
+    store
+        .set_binding(ServiceKind::Objects, Some("films"))
+        .await
+        .unwrap();
     let path = folder.path().join("documents/films.yaml");
     fs::remove_file(&path).unwrap();
     assert_eq!(store.missing().await.unwrap(), ["documents/films.yaml"]);
-    match open(folder.path()).bound().await {
+    match open(folder.path()).binding(ServiceKind::Objects).await {
         Err(error @ SchemaStoreError::Missing { .. }) => {
             let text = error.to_string();
             assert!(text.contains(path.to_str().unwrap()), "{text}");
@@ -272,7 +349,10 @@ async fn a_document_missing_at_the_start_is_named_until_it_is_removed_or_stored_
     let again = open(folder.path());
     assert_eq!(again.missing().await.unwrap(), both);
     assert_eq!(again.list().await.unwrap().len(), 1);
-    again.set_bound(Some("Kept")).await.unwrap();
+    again
+        .set_binding(ServiceKind::Objects, Some("Kept"))
+        .await
+        .unwrap();
     let again = open(folder.path());
     assert_eq!(again.missing().await.unwrap(), both, "they stay listed");
     again.create("films", "x: 2\n".into()).await.unwrap();
@@ -330,7 +410,10 @@ async fn a_folder_of_an_earlier_version_lists_nothing_until_it_is_changed() {
     };
     write(&bound, &earlier).unwrap();
     let again = open(folder.path());
-    assert_eq!(again.bound().await.unwrap().as_deref(), Some("films"));
+    assert_eq!(
+        again.binding(ServiceKind::Objects).await.unwrap().id(),
+        Some("films")
+    );
     assert!(again.missing().await.unwrap().is_empty());
     let any = Expected::default();
     again.replace("films", "x: 2\n".into(), &any).await.unwrap();
@@ -356,10 +439,19 @@ async fn a_folder_that_cannot_be_written_to_keeps_changes_in_memory() {
     let none = folder.path().join("none");
     let store = FolderSchemaStore::open_read_only(&none).unwrap();
     store.create("films", "x: 1\n".into()).await.unwrap();
-    store.set_bound(Some("films")).await.unwrap();
-    store.set_search_binding(None).await.unwrap();
-    assert_eq!(store.bound().await.unwrap().as_deref(), Some("films"));
-    assert_eq!(store.search_binding().await.unwrap(), Binding::Nothing);
+    store
+        .set_binding(ServiceKind::Objects, Some("films"))
+        .await
+        .unwrap();
+    store.set_binding(ServiceKind::Search, None).await.unwrap();
+    assert_eq!(
+        store.binding(ServiceKind::Objects).await.unwrap().id(),
+        Some("films")
+    );
+    assert_eq!(
+        store.binding(ServiceKind::Search).await.unwrap(),
+        Binding::Nothing
+    );
     assert!(!none.exists() && store.missing().await.unwrap().is_empty());
 }
 

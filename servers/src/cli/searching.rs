@@ -6,7 +6,7 @@ use std::time::Duration;
 use graph_store::GraphStore;
 use object_service::App;
 use object_service::folder::SEARCH;
-use schema_registry::{Binding, SchemaStore, SchemaStoreError};
+use schema_registry::{Binding, SchemaStore, SchemaStoreError, ServiceKind};
 use search_service::{
     Engines, SearchApp, SearchChangeError, SearchParts, Shown, Storage, not_allowed,
 };
@@ -92,7 +92,7 @@ pub(super) async fn beside(
     // Whoever searches nothing gets no folder for searches.
     let is_wanted = settings.search.enabled == Switch::On || searched.is_some();
     let schemas = schemas(&settings, app, &storage, keeps_data, is_wanted).await?;
-    let kept = match schemas.search_binding().await {
+    let kept = match schemas.binding(ServiceKind::Search).await {
         // Nobody needs a lost document in place of which another one is named.
         Err(SchemaStoreError::Missing { .. }) if is_named && searched.is_some() => Binding::Unknown,
         kept => kept.map_err(CliError::Schemas)?,

@@ -10,7 +10,7 @@ use clap::Args;
 use graph_store::CallContext;
 use graph_store::image::ImageStore;
 use object_service::App;
-use schema_registry::SchemaStoreError;
+use schema_registry::{SchemaStoreError, ServiceKind};
 use service_auth::Verifier;
 use service_log::start_in_background;
 use service_runtime::schemas::ManagesSchemas;
@@ -444,7 +444,13 @@ fn warn_of_other_programs(settings: &Settings) {
 /// Binds the schema that was bound when the service ended, where that is kept.
 async fn bind_kept(app: &App, console: &mut Console<'_>) -> Result<(), CliError> {
     let failed = |error: SchemaStoreError| CliError::Schemas(error);
-    let Some(id) = app.schemas().bound().await.map_err(failed)? else {
+    let Some(id) = app
+        .schemas()
+        .binding(ServiceKind::Objects)
+        .await
+        .map_err(failed)?
+        .into_id()
+    else {
         return Ok(());
     };
     let stored = app.schemas().get(&id).await.map_err(failed)?;

@@ -10,7 +10,7 @@ use graph_store::remote::http::ConnectionOptions;
 use graphql_service::{CallContext, RequestContext};
 use object_service::folder::DataFolder;
 use schema_registry::UsableSchema;
-use schema_registry::{SchemaStore, SchemaStoreError};
+use schema_registry::{SchemaStore, SchemaStoreError, ServiceKind};
 use service_log::LogOptions;
 use tokio::runtime::Runtime;
 
@@ -139,7 +139,12 @@ fn over_folder(
 async fn bound_document(folder: &DataFolder) -> Result<Option<(String, Arc<str>)>, CliError> {
     let failed = |error: SchemaStoreError| CliError::Schemas(error);
     let schemas = &folder.schemas;
-    if let Some(id) = schemas.bound().await.map_err(failed)? {
+    if let Some(id) = schemas
+        .binding(ServiceKind::Objects)
+        .await
+        .map_err(failed)?
+        .into_id()
+    {
         let stored = schemas.get(&id).await.map_err(failed)?;
         return Ok(stored.map(|stored| (id, stored.text)));
     }

@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use graphql_http::body::BodyLimits;
 use graphql_http::{HttpError, body, code as common};
-use graphql_service::{Size, Weight};
+use graphql_service::{ErrorCode, Size, Weight};
 use schema_registry::{Checked, SchemaStoreError, StoredSchema, json_ld, schema_iri};
 use serde_json::{Map, Value, json};
 
@@ -84,6 +84,10 @@ pub fn store_error(error: SchemaStoreError) -> HttpError {
         SchemaStoreError::RevisionMismatch => code::PRECONDITION_FAILED,
         SchemaStoreError::ReadOnly => code::SCHEMAS_ELSEWHERE,
         SchemaStoreError::DiskFull => code::DISK_FULL,
+        SchemaStoreError::Bound { .. } => code::SCHEMA_BOUND,
+        SchemaStoreError::Unavailable(_) => logged(&error, code::SCHEMA_STORE_UNAVAILABLE),
+        SchemaStoreError::AccessDenied(_) => logged(&error, code::SCHEMA_STORE_DENIED),
+        SchemaStoreError::OutcomeUnknown(_) => logged(&error, code::SCHEMA_STORE_OUTCOME_UNKNOWN),
         _ => {
             tracing::error!(
                 error = &error as &dyn std::error::Error,
@@ -93,6 +97,15 @@ pub fn store_error(error: SchemaStoreError) -> HttpError {
         }
     };
     HttpError::new(code, error.to_string())
+}
+
+/// Logs why a store failed, which clients are not told.
+fn logged(error: &SchemaStoreError, code: ErrorCode) -> ErrorCode {
+    tracing::warn!(
+        error = error as &dyn std::error::Error,
+        "the schema store did not do what it was asked for"
+    );
+    code
 }
 
 /// Answers with the report on a document with errors.

@@ -18,7 +18,7 @@ use object_service::folder::{DataFolder, DataFolderOptions};
 use oxrdf::NamedNode;
 use oxrdfio::RdfFormat;
 use rdf_load::DumpFormat;
-use schema_registry::SchemaStore;
+use schema_registry::{SchemaStore, ServiceKind};
 use tempfile::TempDir;
 
 use super::{canonical, dump, parsed};
@@ -116,10 +116,8 @@ fn a_folder_of_format_1_is_read() {
     let text = |id| block_on(schemas.get(id)).unwrap().unwrap().text;
     assert_eq!((&*text("library"), &*text("Library")), (SCHEMA, OTHER));
     assert_eq!(&*block_on(schemas.rights()).unwrap().unwrap().text, RIGHTS);
-    assert_eq!(
-        block_on(schemas.bound()).unwrap().as_deref(),
-        Some("library")
-    );
+    let bound = block_on(schemas.binding(ServiceKind::Objects)).unwrap();
+    assert_eq!(bound.id(), Some("library"));
 }
 
 #[cfg(target_endian = "little")]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use schema_registry::{Binding, InMemorySchemaStore};
+use schema_registry::{Binding, InMemorySchemaStore, ServiceKind};
 use search_service::{Engines, SearchParts, Storage};
 use serde_json::json;
 use tempfile::TempDir;
@@ -186,7 +186,7 @@ fn keep(parts: &mut SearchParts, folder: Option<&TempDir>) {
 
 /// Compares what a restart would bind, where that is kept.
 fn assert_kept(sky: &Sky, folder: Option<&TempDir>, expected: Option<&str>) {
-    let kept = block_on(sky.schemas.search_binding()).unwrap();
+    let kept = block_on(sky.schemas.binding(ServiceKind::Search)).unwrap();
     match folder {
         Some(_) => assert_eq!(kept.id(), expected),
         None => assert_eq!(kept, Binding::Unknown),

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use schema_registry::{
-    Expected, InMemorySchemaStore, SchemaEntry, SchemaStore, SchemaStoreError, StoredSchema,
+    Expected, InMemorySchemaStore, SchemaEntry, SchemaStore, SchemaStoreError, ServiceKind,
+    StoredSchema,
 };
 use search_service::Engines;
 use serde_json::Value;
@@ -107,7 +108,14 @@ impl SchemaStore for FullDisk {
         self.schemas.set_rights(text, expected).await
     }
 
-    async fn set_search_binding(&self, id: Option<&str>) -> Result<(), SchemaStoreError> {
+    async fn set_binding(
+        &self,
+        service: ServiceKind,
+        id: Option<&str>,
+    ) -> Result<(), SchemaStoreError> {
+        if service == ServiceKind::Objects {
+            return Ok(());
+        }
         let mut bound = self.bound.lock().unwrap();
         if bound.is_some() && bound.as_deref() != id {
             return Err(SchemaStoreError::DiskFull);

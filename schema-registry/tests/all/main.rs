@@ -1,0 +1,3 @@
+//! Behaviours of all stores of schemas.
+
+mod local;
