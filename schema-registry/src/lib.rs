@@ -6,6 +6,8 @@ pub mod contract;
 mod folder;
 mod lease;
 mod memory;
+#[cfg(feature = "mongodb")]
+mod mongodb;
 mod report;
 mod state;
 mod store;
@@ -17,6 +19,10 @@ pub use check::{
 pub use folder::FolderSchemaStore;
 pub use lease::{Held, Lease, LeaseRecord};
 pub use memory::InMemorySchemaStore;
+#[cfg(feature = "mongodb")]
+pub use mongodb::{
+    MongoOptionsError, MongoReadConcern, MongoSchemaOptions, MongoSchemaStore, MongoWriteConcern,
+};
 pub use report::{json, json_ld};
 pub use store::{
     Binding, BindingState, Expected, Revisions, SchemaEntry, SchemaStore, SchemaStoreError,

@@ -1,0 +1,236 @@
+//! What is bound, and the removal of what is not. The first lines of the folder say why the steps are these.
+
+use mongodb::bson::{Bson, Document, doc};
+
+use super::calls::{Calls, Proof};
+use super::document::{
+    self, BindingRecord, Mark, binding_key, binding_key_of, read_binding, read_marks, schema_key,
+    string, unique,
+};
+use crate::store::{Binding, BindingState, Expected, SchemaStoreError, ServiceKind};
+
+/// How often a change begins again because others change the same.
+const ROUNDS: usize = 64;
+
+/// The bindings of an application.
+pub(super) struct Bindings<'a> {
+    pub(super) calls: &'a Calls,
+    pub(super) application: &'a str,
+}
+
+impl Bindings<'_> {
+    pub(super) async fn get(&self, service: ServiceKind) -> Result<Binding, SchemaStoreError> {
+        let record = self.find(service).await?;
+        Ok(record.map(|record| record.binding).unwrap_or_default())
+    }
+
+    pub(super) async fn state(
+        &self,
+        service: ServiceKind,
+    ) -> Result<BindingState, SchemaStoreError> {
+        let mut version = None;
+        for _ in 0..ROUNDS {
+            let Some(BindingRecord {
+                binding,
+                version: current,
+                ..
+            }) = self.find(service).await?
+            else {
+                return Ok(BindingState::default());
+            };
+            let found = match binding.id() {
+                Some(id) => {
+                    let fields = doc! { "revision": 1 };
+                    self.calls.find(document::schema(id), fields).await?
+                }
+                None => None,
+            };
+            let revision = found.map(|found| string(&found, "revision")).transpose()?;
+            let is_lost = version.as_ref() == Some(&current);
+            if revision.is_some() || binding.id().is_none() || is_lost {
+                return Ok(BindingState { binding, revision });
+            }
+            // It is lost, or another was bound and this one removed between the two reads.
+            version = Some(current);
+        }
+        Err(contended())
+    }
+
+    /// Finds what is bound, as the read concern has it.
+    async fn find(&self, service: ServiceKind) -> Result<Option<BindingRecord>, SchemaStoreError> {
+        let filter = doc! { "_id": binding_key(self.application, service) };
+        let found = self.calls.find(filter, doc! {}).await?;
+        found.as_ref().map(read_binding).transpose()
+    }
+
+    pub(super) async fn set(
+        &self,
+        service: ServiceKind,
+        id: Option<&str>,
+    ) -> Result<(), SchemaStoreError> {
+        for _ in 0..ROUNDS {
+            let earlier = self.read(service).await?;
+            if self.change(service, earlier.as_ref(), id).await? {
+                return Ok(());
+            }
+        }
+        Err(contended())
+    }
+
+    async fn read(&self, service: ServiceKind) -> Result<Option<BindingRecord>, SchemaStoreError> {
+        read(self.calls, binding_key(self.application, service)).await
+    }
+
+    /// Takes one turn at changing a binding. Returns whether it still was what it had been.
+    async fn change(
+        &self,
+        service: ServiceKind,
+        earlier: Option<&BindingRecord>,
+        id: Option<&str>,
+    ) -> Result<bool, SchemaStoreError> {
+        let mark = Mark {
+            application: self.application.to_owned(),
+            service: service.name().to_owned(),
+            mark: unique(),
+        };
+        if let Some(id) = id
+            && !add(self.calls, id, &mark).await?
+        {
+            return Err(SchemaStoreError::NotFound);
+        }
+        let changes = doc! {
+            "schema": id,
+            "mark": id.map_or(Bson::Null, |_| Bson::from(mark.mark.as_str())),
+        };
+        let is_changed = swap(self.calls, &mark, earlier, changes).await?;
+        let superfluous = if is_changed {
+            earlier.and_then(|record| record.binding.id().zip(record.mark.as_deref()))
+        } else {
+            id.map(|id| (id, mark.mark.as_str()))
+        };
+        if let Some((id, mark)) = superfluous
+            && let Err(error) = take(self.calls, id, mark).await
+        {
+            // Whoever removes the schema takes it off.
+            tracing::debug!(schema = id, ?error, "a mark is left on a schema");
+        }
+        Ok(is_changed)
+    }
+}
+
+/// Removes a schema that is bound nowhere.
+pub(super) async fn remove(
+    calls: &Calls,
+    id: &str,
+    expected: &Expected,
+) -> Result<(), SchemaStoreError> {
+    for _ in 0..ROUNDS {
+        let fields = doc! { "revision": 1, "bindings": 1 };
+        let found = calls.find_latest(document::schema(id), fields).await?;
+        let found = found.ok_or(SchemaStoreError::NotFound)?;
+        let revision = string(&found, "revision")?;
+        let marks = read_marks(&found)?;
+        let mut records = Vec::with_capacity(marks.len());
+        for mark in &marks {
+            let key = binding_key_of(&mark.application, &mark.service);
+            let record = read(calls, key).await?;
+            if record.as_ref().and_then(|record| record.binding.id()) == Some(id) {
+                let service = mark.service().ok_or_else(unknown_service)?;
+                return Err(SchemaStoreError::Bound { service });
+            }
+            records.push(record);
+        }
+        expected.compare(&revision)?;
+        if !take_off(calls, id, &marks, &records).await? {
+            continue;
+        }
+        let same = doc! { "_id": schema_key(id), "revision": revision };
+        let mut unmarked = same.clone();
+        unmarked.insert("bindings", Bson::Array(Vec::new()));
+        if calls.delete(unmarked, Proof::Absent(same)).await? {
+            return Ok(());
+        }
+    }
+    Err(contended())
+}
+
+/// Takes marks off a schema that the bindings do not name. Returns `false` if a binding has changed meanwhile.
+async fn take_off(
+    calls: &Calls,
+    id: &str,
+    marks: &[Mark],
+    records: &[Option<BindingRecord>],
+) -> Result<bool, SchemaStoreError> {
+    for (at, mark) in marks.iter().enumerate() {
+        // Several marks of one binding were left by several attempts, and it needs one new version.
+        let is_first = !marks[..at].iter().any(|earlier| {
+            earlier.application == mark.application && earlier.service == mark.service
+        });
+        if is_first && !swap(calls, mark, records[at].as_ref(), doc! {}).await? {
+            return Ok(false);
+        }
+        take(calls, id, &mark.mark).await?;
+    }
+    Ok(true)
+}
+
+async fn read(calls: &Calls, key: String) -> Result<Option<BindingRecord>, SchemaStoreError> {
+    let found = calls.find_latest(doc! { "_id": key }, doc! {}).await?;
+    found.as_ref().map(read_binding).transpose()
+}
+
+/// Changes the binding that a mark is for, and gives it a new version, if it still is what it was. Returns whether it
+/// was.
+async fn swap(
+    calls: &Calls,
+    mark: &Mark,
+    earlier: Option<&BindingRecord>,
+    mut changes: Document,
+) -> Result<bool, SchemaStoreError> {
+    let key = binding_key_of(&mark.application, &mark.service);
+    let version = unique();
+    changes.insert("version", &version);
+    let proof = Proof::Present(doc! { "_id": &key, "version": version });
+    match earlier {
+        Some(earlier) => {
+            let same = doc! { "_id": key, "version": &earlier.version };
+            calls.update(same, doc! { "$set": changes }, proof).await
+        }
+        None => {
+            let mut new = doc! {
+                "_id": key,
+                "application": &mark.application,
+                "service": &mark.service,
+            };
+            new.extend(changes);
+            calls.insert(new, proof).await
+        }
+    }
+}
+
+/// Adds a mark to a schema. Returns `false` if there is no such schema.
+async fn add(calls: &Calls, id: &str, mark: &Mark) -> Result<bool, SchemaStoreError> {
+    let update = doc! { "$push": { "bindings": mark.to_document() } };
+    let marked = doc! { "_id": schema_key(id), "bindings.mark": &mark.mark };
+    calls
+        .update(document::schema(id), update, Proof::Present(marked))
+        .await
+}
+
+/// Takes a mark off a schema.
+async fn take(calls: &Calls, id: &str, mark: &str) -> Result<(), SchemaStoreError> {
+    let marked = doc! { "_id": schema_key(id), "bindings.mark": mark };
+    let update = doc! { "$pull": { "bindings": { "mark": mark } } };
+    let proof = Proof::Absent(marked.clone());
+    calls.update(marked, update, proof).await.map(drop)
+}
+
+fn contended() -> SchemaStoreError {
+    let reason = "other processes changed the same documents again and again";
+    SchemaStoreError::Unavailable(reason.into())
+}
+
+fn unknown_service() -> SchemaStoreError {
+    let reason = "the schema is bound to a kind of service that this version does not know";
+    SchemaStoreError::Failed(reason.into())
+}
