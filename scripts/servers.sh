@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
-# Starts and stops real SPARQL and search servers for the tests that need them.
+# Starts and stops real servers for the tests that need them: of SPARQL, search, and documents by the protocol of MongoDB.
 #
-#   scripts/servers.sh start|stop|status|env [rdf4j] [fuseki] [opensearch]
-#   scripts/servers.sh command rdf4j|fuseki|opensearch PORT FOLDER
+#   scripts/servers.sh start|stop|status|env [rdf4j] [fuseki] [opensearch] [mongodb]
+#   scripts/servers.sh command rdf4j|fuseki|opensearch|mongodb PORT FOLDER
 #
 # The SPARQL servers when none is named. They listen on free ports of 127.0.0.1 and keep nothing: their
-# files are under target/servers/, which also tells where they run. `env` prints RDF4J_URL, FUSEKI_URL and
-# OPENSEARCH_URL, the addresses of the servers that it is asked for, as exports for the shell.
+# files are under target/servers/, which also tells where they run. `env` prints RDF4J_URL, FUSEKI_URL,
+# OPENSEARCH_URL and MONGODB_URL, the addresses of the servers that it is asked for, as exports for the shell.
 # Fuseki has the empty dataset `ds`, and its own protocol makes others.
 # `command` prints the words of the command that runs a server on a port, one a line, for tests that start
 # and kill servers of their own; the folder is where RDF4J keeps its repositories, and OpenSearch its
 # configuration, data and logs. Further settings of OpenSearch may be added as -Ename=value.
 # OpenSearch does not run as root: root starts it as the user SERVERS_UID (65534). Where that user does not
 # get at target/servers/, its files are in a folder of the name servers-* among the temporary ones.
+# MongoDB's protocol is spoken by mongo-java-server over an H2 database in memory. It does what the protocol of MongoDB 5
+# says for one server, and ignores read and write concerns.
 # Needs Java and, the first time, Maven, which fetches the servers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -25,6 +27,9 @@ OPENSEARCH=org.opensearch.distribution.integ-test-zip:opensearch:3.7.0:zip # for
 OPENSEARCH_17=org.opensearch.distribution.integ-test-zip:opensearch:2.19.4:zip
 # What that one does not bring along.
 ANALYSIS_17=org.opensearch.plugin:analysis-common:2.19.4:jar
+MONGODB=de.bwaldvogel:mongo-java-server-h2-backend:1.47.0:jar
+# Compiles the main class of that one, since a Java runtime has no compiler.
+ECJ=org.eclipse.jdt:ecj:3.33.0:jar # for Java 17 or later
 # Seconds for a server to come up.
 WAIT=${SERVERS_WAIT:-90}
 # Who runs OpenSearch when root starts it.
@@ -99,6 +104,15 @@ answers() {
   [[ $line == HTTP/1.?' 200'* ]]
 }
 
+# Tells whether a server is ready.
+is_ready() {
+  case $1 in
+    # It listens once it is ready.
+    mongodb) (exec 3<> "/dev/tcp/127.0.0.1/$2") 2> /dev/null ;;
+    *) answers "$2" "$(health_path "$1")" ;;
+  esac
+}
+
 health_path() {
   case $1 in
     rdf4j) echo /rdf4j-server/protocol ;;
@@ -111,6 +125,7 @@ address() {
   case $1 in
     rdf4j) echo "http://127.0.0.1:$2/rdf4j-server" ;;
     fuseki | opensearch) echo "http://127.0.0.1:$2" ;;
+    mongodb) echo "mongodb://127.0.0.1:$2" ;;
   esac
 }
 
@@ -183,6 +198,54 @@ END
   echo "$home"
 }
 
+# Prints the folder of the jars and the main class of the server that speaks MongoDB's protocol.
+compiled_mongodb() {
+  local group name version kind home ecj
+  IFS=: read -r group name version kind <<< "$MONGODB"
+  home=$root/lib/$name-$version
+  if [ ! -d "$home" ]; then
+    rm -rf "$home.part"
+    mkdir "$home.part"
+    need_maven "$MONGODB"
+    cat > "$home.part/pom.xml" << END
+<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>servers</groupId><artifactId>mongodb</artifactId><version>1</version>
+  <dependencies>
+    <dependency><groupId>$group</groupId><artifactId>$name</artifactId><version>$version</version><type>$kind</type></dependency>
+  </dependencies>
+</project>
+END
+    mvn -q -B -f "$home.part/pom.xml" dependency:copy-dependencies -DoutputDirectory="$home.part" >&2 ||
+      fail "failed to fetch $MONGODB"
+    # By itself it says that it speaks an older version than drivers accept.
+    cat > "$home.part/Main.java" << 'END'
+import de.bwaldvogel.mongo.MongoServer;
+import de.bwaldvogel.mongo.MongoVersion;
+import de.bwaldvogel.mongo.backend.h2.H2Backend;
+import java.util.List;
+
+public class Main {
+    public static void main(String[] arguments) {
+        H2Backend backend = H2Backend.inMemory();
+        backend.version(new MongoVersion() {
+            public List<Integer> getVersionArray() { return List.of(5, 0, 0); }
+            public int getWireVersion() { return 13; }
+        });
+        MongoServer server = new MongoServer(backend);
+        server.bind("127.0.0.1", Integer.parseInt(arguments[0]));
+        Runtime.getRuntime().addShutdownHook(new Thread(server::shutdownNow));
+    }
+}
+END
+    ecj=$(artifact "$ECJ")
+    "$1" -jar "$ecj" -17 -cp "$(printf '%s:' "$home.part"/*.jar)" -d "$home.part" "$home.part/Main.java" >&2 ||
+      fail "failed to compile $home.part/Main.java"
+    mv "$home.part" "$home"
+  fi
+  echo "$home"
+}
+
 # Prepares a folder for a node of OpenSearch.
 opensearch_folder() {
   local home=$1 folder=$2
@@ -227,6 +290,13 @@ command_of() {
       fi
       command+=(--mem --update --localhost --port "$2" /ds)
       ;;
+    mongodb)
+      local home
+      java=$(java_from 17)
+      [ -n "$java" ] || fail "missing: Java 17 or later (on Debian: apt-get install default-jre-headless)"
+      home=$(compiled_mongodb "$java")
+      command=("$java" -Xmx256m -cp "$home:$home/*" Main "$2")
+      ;;
     opensearch)
       local home coordinates=$OPENSEARCH
       command=()
@@ -270,7 +340,7 @@ start() {
   pid=$!
   echo "$pid $port" > "$root/$name.state"
   local until=$((SECONDS + WAIT))
-  while ! answers "$port" "$(health_path "$name")"; do
+  while ! is_ready "$name" "$port"; do
     if ! kill -0 "$pid" 2> /dev/null || [ "$SECONDS" -ge "$until" ]; then
       echo "$name did not come up; the end of $root/$name.log:" >&2
       tail -n 30 "$root/$name.log" >&2
@@ -300,7 +370,7 @@ status() {
   local name=$1 pid port
   if ! load_state "$name"; then
     echo "$name does not run"
-  elif answers "$port" "$(health_path "$name")"; then
+  elif is_ready "$name" "$port"; then
     echo "$name runs: $(address "$name" "$port")"
   else
     echo "$name runs and does not answer: $(address "$name" "$port")"
@@ -316,15 +386,16 @@ env() {
 action=${1:-}
 shift || true
 if [ "$action" = command ]; then
-  [[ $# == 3 && $1 =~ ^(rdf4j|fuseki|opensearch)$ ]] || fail "usage: scripts/servers.sh command rdf4j|fuseki|opensearch PORT FOLDER"
+  [[ $# == 3 && $1 =~ ^(rdf4j|fuseki|opensearch|mongodb)$ ]] ||
+    fail "usage: scripts/servers.sh command rdf4j|fuseki|opensearch|mongodb PORT FOLDER"
   command_of "$@"
   printf '%s\n' "${command[@]}"
   exit
 fi
-[[ $action =~ ^(start|stop|status|env)$ ]] || fail "usage: scripts/servers.sh start|stop|status|env [rdf4j] [fuseki] [opensearch]"
+[[ $action =~ ^(start|stop|status|env)$ ]] || fail "usage: scripts/servers.sh start|stop|status|env [rdf4j] [fuseki] [opensearch] [mongodb]"
 [ "$#" -gt 0 ] || set -- rdf4j fuseki
 for name in "$@"; do
-  [[ $name =~ ^(rdf4j|fuseki|opensearch)$ ]] || fail "unknown server: $name"
+  [[ $name =~ ^(rdf4j|fuseki|opensearch|mongodb)$ ]] || fail "unknown server: $name"
 done
 for name in "$@"; do
   "$action" "$name"

@@ -45,13 +45,13 @@ stop() {
   fi
 }
 trap stop EXIT
-for server in rdf4j fuseki; do
+for server in rdf4j fuseki mongodb; do
   if ! scripts/servers.sh env "$server" > /dev/null 2>&1; then
     started+=("$server")
     scripts/servers.sh start "$server"
   fi
 done
-servers=$(scripts/servers.sh env)
+servers=$(scripts/servers.sh env rdf4j fuseki mongodb)
 eval "$servers"
 
 # Who has an OpenSearch server names it; else one is started. Where it cannot be had, as on a disk that is
