@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::error::Error;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -513,6 +513,115 @@ async fn a_read_is_repeated_once() {
     .await;
     assert_eq!(fake.store().await.get("films").await.unwrap(), None);
     assert_eq!(reads.load(Ordering::SeqCst), 2);
+}
+
+/// Returns the commands that a server was sent, with the key of the document and what tells them apart.
+fn steps(fake: &Fake) -> Vec<String> {
+    let commands = fake.take(&["find", "insert", "update", "delete"]);
+    let steps = commands.iter().map(|command| {
+        let change = |key: &str| command.get_array(key).ok()?.first()?.as_document();
+        let (what, filter, update) = match name(command) {
+            "find" => ("find", command.get_document("filter").unwrap(), None),
+            "delete" => {
+                let deleted = change("deletes").unwrap();
+                ("delete", deleted.get_document("q").unwrap(), None)
+            }
+            _ => {
+                let updated = change("updates").unwrap();
+                let update = updated.get_document("u").unwrap();
+                let filter = updated.get_document("q").unwrap();
+                ("update", filter, update.keys().next())
+            }
+        };
+        let key = filter.get_str("_id").unwrap();
+        let version = filter.get_str("version").unwrap_or_default();
+        let update = update.map_or("", String::as_str);
+        format!("{what} {key} {version}{update}")
+            .trim_end()
+            .to_owned()
+    });
+    steps.collect()
+}
+
+/// Starts a server at which a binding names the schema `books` and is changed once by somebody else: its version is
+/// `v1`, and `v2` when it is asked for again. The schema `films` has a mark until one is taken off.
+async fn with_changing_binding() -> Fake {
+    let reads = AtomicUsize::new(0);
+    let is_marked = AtomicBool::new(true);
+    Fake::start(move |command| {
+        let update = command.get_array("updates").ok();
+        let update = update.and_then(|updates| updates[0].as_document());
+        let key = match update {
+            Some(update) => update.get_document("q").unwrap(),
+            None => match command.get_document("filter") {
+                Ok(filter) => filter,
+                Err(_) => return Answer::Document(accepted(command)),
+            },
+        };
+        let is_binding = key.get_str("_id").unwrap().starts_with("binding:");
+        Answer::Document(match (update, is_binding) {
+            (None, true) => {
+                let version = ["v1", "v2"][reads.fetch_add(1, Ordering::SeqCst).min(1)];
+                found(&[doc! { "_id": "b", "schema": "books", "mark": "m", "version": version }])
+            }
+            (None, false) => {
+                let mark = doc! { "application": "shop", "service": "objects", "mark": "a" };
+                let marks = if is_marked.load(Ordering::SeqCst) {
+                    vec![mark]
+                } else {
+                    Vec::new()
+                };
+                found(&[doc! { "_id": "schema:films", "revision": "r1", "bindings": marks }])
+            }
+            (Some(_), true) => {
+                let is_current = key.get_str("version").unwrap() == "v2";
+                doc! { "n": i32::from(is_current) }
+            }
+            (Some(update), false) => {
+                let is_taken = update.get_document("u").unwrap().contains_key("$pull");
+                is_marked.fetch_and(!is_taken, Ordering::SeqCst);
+                doc! { "n": 1 }
+            }
+        })
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_mark_is_taken_off_only_after_its_binding_got_a_new_version() {
+    let fake = with_changing_binding().await;
+    let store = fake.store().await;
+    store.remove("films", &any()).await.unwrap();
+    let expected = [
+        "find schema:films",
+        "find binding:objects:shop",
+        "update binding:objects:shop v1$set",
+        "find schema:films",
+        "find binding:objects:shop",
+        "update binding:objects:shop v2$set",
+        "update schema:films $pull",
+        "delete schema:films",
+    ];
+    assert_eq!(steps(&fake), expected);
+}
+
+#[tokio::test]
+async fn a_schema_has_a_mark_before_a_binding_names_it() {
+    let fake = with_changing_binding().await;
+    let store = fake.store().await;
+    let bound = store.set_binding(ServiceKind::Objects, Some("films")).await;
+    bound.unwrap();
+    let expected = [
+        "find binding:objects:shop",
+        "update schema:films $push",
+        "update binding:objects:shop v1$set",
+        "update schema:films $pull",
+        "find binding:objects:shop",
+        "update schema:films $push",
+        "update binding:objects:shop v2$set",
+        "update schema:books $pull",
+    ];
+    assert_eq!(steps(&fake), expected);
 }
 
 /// Keeps what warnings say.
