@@ -1,4 +1,4 @@
-//! What is bound, and the removal of what is not. The first lines of the folder say why the steps are these.
+//! Bindings, and the removal of schemas that are not bound. `mod.rs` explains the order of the steps.
 
 use mongodb::bson::{Bson, Document, doc};
 
@@ -81,7 +81,7 @@ impl Bindings<'_> {
         read(self.calls, binding_key(self.application, service)).await
     }
 
-    /// Takes one turn at changing a binding. Returns whether it still was what it had been.
+    /// Tries once to change a binding. Returns `false` if it has changed since it was read.
     async fn change(
         &self,
         service: ServiceKind,
@@ -111,7 +111,7 @@ impl Bindings<'_> {
         if let Some((id, mark)) = superfluous
             && let Err(error) = take(self.calls, id, mark).await
         {
-            // Whoever removes the schema takes it off.
+            // The next removal of the schema takes it off.
             tracing::debug!(schema = id, ?error, "a mark is left on a schema");
         }
         Ok(is_changed)

@@ -20,6 +20,9 @@ use crate::store::SchemaStoreError;
 /// How many documents of a listing a server may send at once; they have no texts.
 const BATCH: u32 = 10_000;
 
+/// The longest `maxTimeMS`.
+const MAX_TIME: Duration = Duration::from_millis(i32::MAX as u64);
+
 /// How far a call has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
@@ -38,19 +41,19 @@ tokio::task_local! {
 
 /// Returns what watches the connections of a client for [`Calls`].
 pub(super) fn watched() -> EventHandler<CmapEvent> {
-    // The driver has no timeout of its own for answers and for logging in. It reports these events in the task that waits.
+    // The driver bounds neither authentication nor answers. It reports these events in the task that waits for them.
     EventHandler::callback(|event| {
         let step = match event {
             CmapEvent::ConnectionCheckoutStarted(_) => Step::Connect,
             CmapEvent::ConnectionCheckedOut(_) => Step::Command,
             _ => return,
         };
-        // The driver itself uses connections, too, in tasks of its own.
+        // The driver also takes connections in tasks of its own.
         let _ = STEP.try_with(|current| current.send_replace(step));
     })
 }
 
-/// What shows that a change was made, when the server does not say so.
+/// What shows that a change was made when the server has not acknowledged it.
 pub(super) enum Proof {
     /// There is a document that matches.
     Present(Document),
@@ -67,6 +70,8 @@ pub(super) struct Calls {
     server_selection_timeout: Duration,
     connection_timeout: Duration,
     read_timeout: Duration,
+    /// The same, as far as servers take it.
+    max_time: Duration,
 }
 
 impl Calls {
@@ -84,6 +89,7 @@ impl Calls {
             server_selection_timeout: options.server_selection_timeout,
             connection_timeout: options.connection_timeout,
             read_timeout: options.read_timeout,
+            max_time: options.read_timeout.min(MAX_TIME),
         })
     }
 
@@ -117,7 +123,7 @@ impl Calls {
             .find_one(filter)
             .projection(fields)
             .selection_criteria(primary())
-            .max_time(self.read_timeout);
+            .max_time(self.max_time);
         if let Some(concern) = concern.to_sent() {
             find = find.read_concern(concern);
         }
@@ -139,7 +145,7 @@ impl Calls {
             .sort(doc! { "_id": 1 })
             .batch_size(BATCH)
             .selection_criteria(primary())
-            .max_time(self.read_timeout);
+            .max_time(self.max_time);
         if let Some(concern) = self.read_concern.to_sent() {
             find = find.read_concern(concern);
         }
@@ -233,7 +239,7 @@ impl Calls {
 
     /// Sends a command that writes, once.
     async fn send(&self, mut command: Document) -> Result<Reply, WriteFailure> {
-        command.insert("maxTimeMS", milliseconds(self.read_timeout));
+        command.insert("maxTimeMS", milliseconds(self.max_time));
         concern::add(&mut command, &self.write_concern);
         // Commands that are given as documents are never repeated by the driver.
         let run = self
@@ -288,11 +294,11 @@ impl Calls {
     }
 }
 
-/// What a server says of a command that writes.
+/// The reply to a command that writes.
 enum Reply {
-    /// Whether it has changed a document.
+    /// Whether a document was changed.
     Changed(bool),
-    /// That it has received it.
+    /// The command was received, as asked for.
     Unacknowledged,
 }
 

@@ -166,7 +166,7 @@ pub(super) fn read_binding(document: &Document) -> Result<BindingRecord, SchemaS
     })
 }
 
-/// What a schema says of a service that has it bound, or had, or is about to.
+/// The mark that a schema has for a binding that names it, or did, or is about to.
 #[derive(Debug)]
 pub(super) struct Mark {
     pub(super) application: String,

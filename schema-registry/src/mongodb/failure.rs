@@ -106,7 +106,7 @@ fn of_code(
     }
 }
 
-/// What a server says in an answer of a command that it has executed.
+/// An error in the answer to a command that the server has executed.
 #[derive(Debug)]
 pub(super) struct ServerError {
     code: i64,

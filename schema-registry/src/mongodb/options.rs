@@ -33,8 +33,8 @@ pub struct MongoSchemaOptions {
     pub read_concern: MongoReadConcern,
     /// What a server has done before it acknowledges a write.
     ///
-    /// Comparing and changing needs to know what became of a write. If the concern is unacknowledged, it is sent so, and
-    /// each write is followed by a read from the same server to learn that. Such a change can be lost in a failover.
+    /// An unacknowledged write concern is sent as it is, and each write is followed by a read that shows its outcome. A
+    /// failover can undo such a change, and one that another process overwrites before the read is reported as refused.
     pub write_concern: MongoWriteConcern,
     /// The name by which logs and statistics of the server show the connections, at most 128 bytes.
     pub application_name: String,
