@@ -124,6 +124,25 @@ impl Lease {
         self.swap(&mut known, stored.as_ref(), next, started).await
     }
 
+    /// Raises the number of the lease, if it is held here, to that `number`, where leases were kept in another store
+    /// before. Returns `None` if somebody else has taken it.
+    ///
+    /// # Errors
+    /// As [`Lease::hold`].
+    pub async fn raise(&self, number: u64) -> Result<Option<Held>, SchemaStoreError> {
+        let mut known = self.known.lock().await;
+        let started = Instant::now();
+        let Some((record, _)) = known.held.clone() else {
+            return Ok(None);
+        };
+        let next = LeaseRecord {
+            number: number.max(record.number),
+            beat: record.beat + 1,
+            ..record.clone()
+        };
+        self.swap(&mut known, Some(&record), next, started).await
+    }
+
     /// Gives the lease back, if it is held here.
     ///
     /// # Errors
@@ -248,6 +267,20 @@ mod tests {
         assert_eq!(number(&one).await, None, "it was taken over");
         assert_eq!(number(&one).await, None, "it is seen for the first time");
         assert_eq!(number(&one).await, Some(3));
+    }
+
+    #[tokio::test]
+    async fn only_a_holder_raises_the_number_of_a_lease() {
+        let store = Arc::new(InMemorySchemaStore::default());
+        let (one, two) = (lease(&store, LONG), lease(&store, LONG));
+        assert_eq!(number(&one).await, Some(1));
+        assert_eq!(two.raise(9).await.unwrap(), None);
+        for (wanted, number) in [(7, 7), (3, 7)] {
+            let raised = one.raise(wanted).await.unwrap();
+            assert_eq!(raised.map(|held| held.number), Some(number));
+        }
+        one.release().await.unwrap();
+        assert_eq!(number(&two).await, Some(8));
     }
 
     #[tokio::test]

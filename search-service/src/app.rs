@@ -1,10 +1,11 @@
 //! The running search service: its settings, data, engines, and the schema that is bound.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use arc_swap::ArcSwapOption;
 use graph_store::GraphStore;
-use schema_registry::SchemaStore;
+use schema_registry::{BindingState, Lease, SchemaStore};
 use service_runtime::{HealthCache, HostState, LoadProgress, SharedLook};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -39,6 +40,25 @@ pub struct SearchApp {
     pub(super) not_restored: ArcSwapOption<String>,
     /// Cancelled once somebody else decides what is bound than the start of the service.
     pub(super) starting: CancellationToken,
+    /// The start of the service has named a schema, and it is not decided yet whether it is bound.
+    pub(super) is_naming: AtomicBool,
+    /// What is known of the binding that other instances share.
+    pub(super) following: Mutex<Following>,
+    /// Whoever builds the indexes holds this, where several instances could.
+    pub(super) lease: Option<Lease>,
+}
+
+/// What is known of a shared binding, so that it is logged once.
+#[derive(Default)]
+pub(super) struct Following {
+    /// What was bound when it was first looked at.
+    pub(super) first: Option<BindingState>,
+    /// What is bound and cannot be used here.
+    pub(super) refused: Option<BindingState>,
+    /// Why it is unknown what is bound, or what is bound cannot be used yet.
+    pub(super) failure: Option<&'static str>,
+    /// Health says why what is bound is not served.
+    pub(super) is_told: bool,
 }
 
 /// What a search service is made of.
@@ -57,10 +77,22 @@ pub struct SearchParts {
     pub storage: Storage,
 }
 
+/// Returns the name of the lease on the indexes of an application.
+pub(super) fn lease_name(application: &str) -> String {
+    format!("search-indexes/{application}")
+}
+
 impl SearchApp {
     /// Creates a service to which nothing is bound.
     #[must_use]
     pub fn new(parts: SearchParts) -> Self {
+        let takes_turns =
+            parts.schemas.is_shared() && parts.options.shares_indexes && parts.data.is_some();
+        let lease = takes_turns.then(|| {
+            let (schemas, options) = (Arc::clone(&parts.schemas), &parts.options);
+            let name = lease_name(&parts.host.options.name);
+            Lease::new(schemas, name, &options.instance, options.lease_time)
+        });
         SearchApp {
             health: HealthCache::new(parts.host.options.health_cache),
             looks: SharedLook::default(),
@@ -76,6 +108,9 @@ impl SearchApp {
             deciding: Mutex::default(),
             not_restored: ArcSwapOption::empty(),
             starting: CancellationToken::new(),
+            is_naming: AtomicBool::new(false),
+            following: Mutex::default(),
+            lease,
         }
     }
 
@@ -108,6 +143,12 @@ impl SearchApp {
 
     pub(crate) fn bound(&self) -> Option<Arc<Bound>> {
         self.bound.load_full()
+    }
+
+    /// Returns the application whose indexes others may build as well, if they may.
+    pub(super) fn shared_with(&self) -> Option<String> {
+        let is_shared = self.options.shares_indexes;
+        is_shared.then(|| self.host.options.name.clone())
     }
 
     pub(super) fn forget_health(&self) {

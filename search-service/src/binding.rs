@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use graph_store::{CallContext, GraphStore};
+use graph_store::CallContext;
 use schema_registry::Checked;
 use schema_registry::{Binding, Expected, SchemaStoreError, ServiceKind, StoredSchema};
 use search_index::apollo_compiler::ExecutableDocument;
-use search_index::engine::{EngineError, PhysicalName};
+use search_index::engine::{EngineError, IndexState, PhysicalName, index_behind};
 use search_index::indexer::Indexer;
 use search_index::service::{SearchService, Target};
 use service_runtime::Example;
@@ -20,7 +20,7 @@ use super::check::{SearchChecked, Searchable, check};
 use super::error::SearchChangeError;
 use super::examples::example_queries;
 use super::follow::follow;
-use super::job::{Job, JobState};
+use super::job::{Job, JobState, Origin};
 use super::roles::{Shown, not_allowed};
 use super::run::{Accepted, Run};
 
@@ -52,6 +52,18 @@ impl SearchApp {
         Ok((begun.stored, begun.checked))
     }
 
+    /// Prepares to serve a stored schema.
+    pub(super) async fn prepare(
+        &self,
+        stored: &StoredSchema,
+        query: Option<&str>,
+    ) -> Result<(Arc<Bound>, Checked), SearchChangeError> {
+        let (searchable, checked) = self.searchable(&stored.text).await?;
+        self.check_roles(&searchable.soml)?;
+        let candidate = self.candidate(stored, searchable, query).await?;
+        Ok((Arc::new(candidate), checked))
+    }
+
     /// Begins to bind a schema; at the start, only if nobody else has decided meanwhile what is bound, or is about to.
     pub(super) async fn begin_to_bind(
         self: &Arc<Self>,
@@ -61,10 +73,11 @@ impl SearchApp {
         is_start: bool,
     ) -> Result<Begun, SearchChangeError> {
         let stored = self.stored(id, expected).await?;
-        let (searchable, checked) = self.searchable(&stored.text).await?;
-        self.check_roles(&searchable.soml)?;
-        let candidate = self.candidate(&stored, searchable, query).await?;
-        let candidate = Arc::new(candidate);
+        let (candidate, checked) = self.prepare(&stored, query).await?;
+        let origin = match is_start {
+            true => Origin::Start,
+            false => Origin::User,
+        };
         let accepted = loop {
             let pending = {
                 let _change = self.changes.lock().await;
@@ -74,7 +87,7 @@ impl SearchApp {
                     return Err(SearchChangeError::Superseded);
                 }
                 match pending.filter(|_| is_start) {
-                    None => break self.begin(Arc::clone(&candidate), is_start).await?,
+                    None => break self.begin(Arc::clone(&candidate), origin).await?,
                     Some(pending) => pending,
                 }
             };
@@ -116,7 +129,7 @@ impl SearchApp {
         if !is_bound && !is_kept && job.is_none() {
             return Ok(());
         }
-        let is_starting = job.is_some_and(|job| job.is_start && !job.is_accepted());
+        let is_starting = job.is_some_and(|job| job.is_start() && !job.is_accepted());
         let ended = self.end_job(Some(id)).await;
         let decision = self.deciding.lock().await;
         // It may have been accepted at the last moment.
@@ -182,10 +195,11 @@ impl SearchApp {
     }
 
     /// Serves a schema from now on.
-    pub(super) fn serve(&self, bound: &Arc<Bound>) {
+    pub(super) fn serve(self: &Arc<Self>, bound: &Arc<Bound>) {
         self.bound.store(Some(Arc::clone(bound)));
         self.not_restored.store(None);
         self.forget_health();
+        follow(self, bound);
     }
 
     /// Checks a document, and makes something of the result before others have their turn.
@@ -209,22 +223,23 @@ impl SearchApp {
     ) -> Result<Vec<Option<PhysicalName>>, EngineError> {
         let context = CallContext::new().with_timeout(ENGINE_TIME);
         let states = self.engines.searched.indexes(&context).await?;
-        let application = &self.host.options.name;
-        let definitions = bound.indexes.indexes.iter();
-        let existing = definitions.map(|definition| {
-            let alias = definition.alias();
-            let mut found = states.iter().filter(|state| {
-                let is_ours = state.mark.as_ref().is_some_and(|mark| {
-                    mark.application == *application && mark.fingerprint == definition.fingerprint
-                });
-                is_ours && state.aliases.contains(&alias)
-            });
-            found.next().map(|state| state.name.clone())
-        });
-        Ok(existing.collect())
+        Ok(self.existing_of(bound, &states))
     }
 
-    async fn stored(
+    /// Returns those of the indexes of an engine that are of a schema as it is, in the order of its definitions.
+    pub(super) fn existing_of(
+        &self,
+        bound: &Bound,
+        states: &[IndexState],
+    ) -> Vec<Option<PhysicalName>> {
+        let application = &self.host.options.name;
+        let definitions = bound.indexes.indexes.iter();
+        let existing =
+            definitions.map(|definition| index_behind(definition, states, application).cloned());
+        existing.collect()
+    }
+
+    pub(super) async fn stored(
         &self,
         id: &str,
         expected: &Expected,
@@ -256,7 +271,9 @@ impl SearchApp {
         let (id, revision) = (stored.id.clone(), stored.revision.clone());
         let engine = Arc::clone(&self.engines.searched);
         let options = self.options.service(&self.host.options.limits);
-        let options = options.with_slots(Arc::clone(&self.host.resources.slots));
+        let options = options
+            .with_slots(Arc::clone(&self.host.resources.slots))
+            .with_shared_with(self.shared_with());
         let query = query.map(str::to_owned);
         let make = move || {
             let Searchable { soml, indexes, api } = searchable;
@@ -288,12 +305,12 @@ impl SearchApp {
     async fn begin(
         self: &Arc<Self>,
         candidate: Arc<Bound>,
-        is_start: bool,
+        origin: Origin,
     ) -> Result<oneshot::Receiver<Result<(), SearchChangeError>>, SearchChangeError> {
         let (accepted, receiver) = oneshot::channel();
-        let existing = match &self.data {
-            None => self.existing(&candidate).await?,
-            Some(_) => Vec::new(),
+        let existing = match self.has_runs() {
+            false => self.existing(&candidate).await?,
+            true => Vec::new(),
         };
         let is_checked_first = self.data.is_some() && !self.options.ignore_malformed;
         // Where values are checked first, the run keeps it as soon as they are known to fit.
@@ -301,27 +318,30 @@ impl SearchApp {
             self.keep(&candidate).await?;
         }
         let replaced = self.end_job(None).await.and_then(accepted_of);
-        let Some(data) = &self.data else {
+        if !self.has_runs() {
             let targets = existing.into_iter();
             let targets = targets.map(|name| name.map_or(Target::Missing, Target::Ready));
             candidate.service.set_targets(targets.collect());
-            if !is_start {
+            if origin != Origin::Start {
                 self.starting.cancel();
             }
             self.serve(&candidate);
-            follow(self, &candidate);
             self.job.store(None);
             // The receiver is still there.
             let _ = accepted.send(Ok(()));
             return Ok(receiver);
-        };
-        let job = Job::new(candidate, is_start, replaced);
-        self.run(data, job, Some(accepted));
+        }
+        self.run(Job::new(candidate, origin, replaced), Some(accepted));
         Ok(receiver)
     }
 
+    /// Returns whether a schema that is bound has a run: one that builds its indexes, or waits until others have.
+    fn has_runs(&self) -> bool {
+        self.data.is_some() || self.schemas.is_shared()
+    }
+
     /// Ends the run that builds indexes, if it is of a schema where one is named.
-    async fn end_job(&self, of: Option<&str>) -> Option<Arc<Job>> {
+    pub(super) async fn end_job(&self, of: Option<&str>) -> Option<Arc<Job>> {
         loop {
             let job = self.job.load_full()?;
             if of.is_some_and(|id| job.candidate.id != id) {
@@ -355,26 +375,27 @@ impl SearchApp {
         if !job.is_accepted() {
             return self.put_back(&job);
         }
-        match &self.data {
-            Some(data) if *job.state() == JobState::Cancelled => {
-                self.run(data, Job::again(&job), None);
-            }
-            _ => self.job.store(Some(job)),
+        let is_cancelled = *job.state() == JobState::Cancelled;
+        match self.has_runs() && is_cancelled {
+            true => self.run(Job::again(&job), None),
+            false => self.job.store(Some(job)),
         }
     }
 
     /// Builds indexes in the background.
-    fn run(self: &Arc<Self>, data: &Arc<dyn GraphStore>, job: Job, accepted: Option<Accepted>) {
+    pub(super) fn run(self: &Arc<Self>, job: Job, accepted: Option<Accepted>) {
         let mut options = self.options.indexer(&self.host.options.name);
-        // A start does not take hours of a store that does not say whether its data have changed.
-        options.rebuild_unknown &= !job.is_start;
-        let indexer = Indexer::new(
-            Arc::clone(&job.candidate.soml),
-            Arc::clone(&job.candidate.indexes),
-            Arc::clone(data),
-            Arc::clone(&self.engines.written),
-            options,
-        );
+        // Only a user takes hours of a store that does not say whether its data have changed.
+        options.rebuild_unknown &= job.origin == Origin::User;
+        let indexer = self.data.as_ref().map(|data| {
+            Indexer::new(
+                Arc::clone(&job.candidate.soml),
+                Arc::clone(&job.candidate.indexes),
+                Arc::clone(data),
+                Arc::clone(&self.engines.written),
+                options,
+            )
+        });
         let job = Arc::new(job);
         self.job.store(Some(Arc::clone(&job)));
         let run = Run::new(Arc::clone(self), Arc::clone(&job), indexer, accepted);
@@ -386,7 +407,7 @@ impl SearchApp {
 }
 
 /// Returns a run if its schema was bound, and otherwise the one that it was to replace.
-fn accepted_of(job: Arc<Job>) -> Option<Arc<Job>> {
+pub(super) fn accepted_of(job: Arc<Job>) -> Option<Arc<Job>> {
     match job.is_accepted() {
         true => Some(job),
         false => job.replaced(),

@@ -1,6 +1,7 @@
 //! A schema that searches are answered by, and where they go.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use arc_swap::ArcSwap;
 use graphql_service::{SlotError, Slots};
@@ -29,6 +30,8 @@ pub(crate) struct Bound {
     pub(super) sdl: SdlCell,
     /// The same searches as a subgraph, once a gateway of this process asks for it.
     pub(super) subgraph: OnceCell<Arc<SearchService>>,
+    /// Its aliases are followed.
+    pub(super) is_followed: AtomicBool,
 }
 
 /// What a schema is bound by.
@@ -57,6 +60,7 @@ impl Bound {
             progress: ArcSwap::default(),
             sdl: SdlCell::default(),
             subgraph: OnceCell::new(),
+            is_followed: AtomicBool::new(false),
         }
     }
 

@@ -57,6 +57,15 @@ impl SearchChangeError {
             }
             SearchChangeError::Store(SchemaStoreError::NotFound) => "SCHEMA_NOT_FOUND",
             SearchChangeError::Store(SchemaStoreError::DiskFull) => "DISK_FULL",
+            SearchChangeError::Store(SchemaStoreError::Unavailable(_)) => {
+                service_runtime::code::SCHEMA_STORE_UNAVAILABLE.as_str()
+            }
+            SearchChangeError::Store(SchemaStoreError::AccessDenied(_)) => {
+                service_runtime::code::SCHEMA_STORE_DENIED.as_str()
+            }
+            SearchChangeError::Store(SchemaStoreError::OutcomeUnknown(_)) => {
+                service_runtime::code::SCHEMA_STORE_OUTCOME_UNKNOWN.as_str()
+            }
             SearchChangeError::Store(_) => code::INTERNAL.as_str(),
             SearchChangeError::Busy(_) => code::OVERLOADED.as_str(),
         }
@@ -71,7 +80,10 @@ impl SearchChangeError {
             SearchChangeError::Engine(error) => error.is_transient(),
             SearchChangeError::Indexer(error) => error.is_transient(),
             SearchChangeError::NotChecked(_) => true,
-            SearchChangeError::Store(error) => matches!(error, SchemaStoreError::Failed(_)),
+            SearchChangeError::Store(
+                SchemaStoreError::Failed(_) | SchemaStoreError::AccessDenied(_),
+            ) => true,
+            SearchChangeError::Store(error) => error.is_transient(),
             SearchChangeError::Busy(_) => true,
             _ => false,
         }

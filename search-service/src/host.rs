@@ -13,9 +13,12 @@ use service_runtime::{
     no_schema,
 };
 
+use tokio::task::JoinSet;
+
 use super::app::SearchApp;
 use super::bound::Bound;
 use super::server;
+use super::shared_binding::follow_binding;
 use super::state::health;
 
 #[async_trait]
@@ -48,10 +51,18 @@ impl Host for SearchApp {
     }
 
     async fn obstacle(&self) -> Option<(ErrorCode, String)> {
-        if self.bound().is_none() {
+        let is_bound = self.bound().is_some();
+        if !is_bound && !self.schemas.is_shared() {
             return Some(no_schema());
         }
-        if health(self, true).await.engine_answers {
+        let found = health(self, true).await;
+        if let Some(message) = found.schemas {
+            return Some((service_runtime::code::SCHEMA_STORE_UNAVAILABLE, message));
+        }
+        if !is_bound {
+            return Some(no_schema());
+        }
+        if found.engine_answers {
             return None;
         }
         let message = "the search engine does not answer";
@@ -69,6 +80,12 @@ impl ManagesSchemas for SearchApp {
 impl Serve for SearchApp {
     fn routes(self: &Arc<Self>) -> ServiceRouter {
         server::serve(Arc::clone(self))
+    }
+
+    fn begin(self: &Arc<Self>, tasks: &mut JoinSet<()>) {
+        if self.schemas.is_shared() {
+            tasks.spawn(follow_binding(Arc::clone(self)));
+        }
     }
 
     fn drain(&self) {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::app::SearchApp;
 use super::bound::Bound;
-use super::job::{Job, JobState};
+use super::job::{Job, JobState, Waiting};
 use super::look::{Problem, SeenIndex};
 
 impl SearchApp {
@@ -53,10 +53,16 @@ impl SearchApp {
             "error": reason,
             "errorCode": code,
             "tries": tries,
+            "waitsFor": of_bound.or(next).and_then(|job| job.waiting()).map(waits_for),
             "next": next.map(|job| next_binding(job)),
             "indexes": indexes.collect::<Vec<_>>(),
         }))
     }
+}
+
+/// Describes the instance that builds the indexes in place of this one.
+fn waits_for(waiting: Waiting) -> Value {
+    json!({ "message": waiting.to_string(), "instance": waiting.instance })
 }
 
 fn index(bound: &Bound, at: usize, definition: &IndexDefinition, seen: &SeenIndex) -> Value {

@@ -1,5 +1,6 @@
 //! A run that builds the indexes of a schema, as others see it.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,14 +22,45 @@ pub(super) struct Job {
     pub(super) ended: watch::Sender<bool>,
     /// Some indexes were kept of which nobody knows whether the data have changed since.
     pub(super) may_be_older: AtomicBool,
-    /// The service has started it, not a user.
-    pub(super) is_start: bool,
+    pub(super) origin: Origin,
     /// Its schema is bound, whatever becomes of its indexes.
     is_accepted: AtomicBool,
     /// Its schema was unbound while it ran: nothing of it is served any more.
     is_unbound: AtomicBool,
     /// The last run whose schema was bound, until this one is accepted.
     replaced: ArcSwapOption<Job>,
+    /// Whom it waits for.
+    waits: watch::Sender<Option<Waiting>>,
+}
+
+/// Who has begun a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The start of the service.
+    Start,
+    /// A user.
+    User,
+    /// Another instance has bound the schema.
+    Followed,
+}
+
+/// What a run waits for: another instance builds the indexes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Waiting {
+    /// What that instance is called, where it is known.
+    pub(super) instance: Option<String>,
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.instance {
+            Some(instance) => write!(
+                f,
+                "waiting for the instance `{instance}`, which builds the indexes"
+            ),
+            None => f.write_str("waiting for another instance to build the indexes"),
+        }
+    }
 }
 
 /// How a run is.
@@ -81,23 +113,24 @@ impl From<Setback> for Failure {
 
 impl Job {
     /// Creates a run whose schema is not bound yet.
-    pub(super) fn new(candidate: Arc<Bound>, is_start: bool, replaced: Option<Arc<Job>>) -> Self {
+    pub(super) fn new(candidate: Arc<Bound>, origin: Origin, replaced: Option<Arc<Job>>) -> Self {
         Job {
             candidate,
             token: CancellationToken::new(),
             state: watch::Sender::new(JobState::Running),
             ended: watch::Sender::new(false),
             may_be_older: AtomicBool::new(false),
-            is_start,
+            origin,
             is_accepted: AtomicBool::new(false),
             is_unbound: AtomicBool::new(false),
             replaced: ArcSwapOption::new(replaced),
+            waits: watch::Sender::new(None),
         }
     }
 
     /// Creates a run in place of one that was ended, whose schema is bound.
     pub(super) fn again(ended: &Job) -> Self {
-        let job = Job::new(Arc::clone(&ended.candidate), ended.is_start, None);
+        let job = Job::new(Arc::clone(&ended.candidate), ended.origin, None);
         job.is_accepted.store(true, Ordering::Release);
         job
     }
@@ -109,7 +142,26 @@ impl Job {
 
     /// Returns whether a user waits to hear that the schema is bound.
     pub(super) fn is_pending(&self) -> bool {
-        !self.is_start && !self.is_accepted() && !*self.ended.borrow()
+        self.origin == Origin::User && !self.is_accepted() && !*self.ended.borrow()
+    }
+
+    /// Returns whether the service has begun it when it started.
+    pub(super) fn is_start(&self) -> bool {
+        self.origin == Origin::Start
+    }
+
+    /// Notes whom the run waits for, or that it goes on.
+    pub(super) fn wait_for(&self, waiting: Option<Waiting>) {
+        self.waits.send_if_modified(|now| {
+            let is_new = *now != waiting;
+            *now = waiting;
+            is_new
+        });
+    }
+
+    /// Returns whom the run waits for.
+    pub(super) fn waiting(&self) -> Option<Waiting> {
+        self.waits.borrow().clone()
     }
 
     /// Notes that the schema is bound from now on.
@@ -158,12 +210,13 @@ impl Job {
 
     /// Waits until all indexes are there, or it is known that they are not to be soon.
     pub(super) async fn settled(&self) {
-        let mut state = self.state.subscribe();
+        let (mut state, mut waits) = (self.state.subscribe(), self.waits.subscribe());
         let progress = self.candidate.progress.load_full();
         tokio::select! {
             // The sender is `self`.
             _ = state.wait_for(|state| *state != JobState::Running) => {}
             _ = progress.until_setback() => {}
+            _ = waits.wait_for(Option::is_some) => {}
         }
     }
 

@@ -486,16 +486,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn in_memory_nothing_is_kept() {
+    async fn in_memory_only_the_store_of_schemas_knows_what_is_bound() {
         let schemas = Arc::new(InMemorySchemaStore::default());
         let store = Storage::Memory.keeping(schemas, false).await.unwrap();
+        store.create("films", "x: 1\n".into()).await.unwrap();
         store
             .set_binding(ServiceKind::Search, Some("films"))
             .await
             .unwrap();
         assert_eq!(
             store.binding(ServiceKind::Search).await.unwrap(),
-            Binding::Unknown
+            schema("films")
         );
     }
 

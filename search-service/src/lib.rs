@@ -9,7 +9,7 @@
 //!    says how far it is; over a schema that answers, the new one waits (`Bound`) until all its indexes do, and
 //!    then takes its place in one `ArcSwap`. A request keeps the snapshot that it began with, and addresses
 //!    physical indexes.
-//! 3. With [`SearchOptions::ignore_malformed`] off nothing of this happens before `Indexer::run_checked` has seen every
+//! 3. With [`SearchOptions::ignore_malformed`] off nothing of this happens before `Indexer::check` has seen every
 //!    value.
 //! 4. Another bind, an unbind and the end of the process cancel the run. What it has built is deleted, now or by
 //!    the next run.
@@ -27,6 +27,19 @@
 //!
 //! `roles.rs` decides whether a schema may be searched while searches obey no roles; [`not_allowed`] lets a program ask
 //! before the service starts, and [`SearchApp`] asks whenever a schema is bound.
+//!
+//! # Several instances
+//!
+//! Where other instances share the store of schemas ([`SchemaStore::is_shared`](schema_registry::SchemaStore::is_shared)):
+//!
+//! 1. `shared_binding.rs` asks the store every [`SearchOptions::follow_interval`] what is bound. Another schema or revision
+//!    begins a run as a bind does, without being stored. Whether what is stored is what is served or about to be
+//!    is decided under the locks under which binds are stored, so a bind of this instance is never undone.
+//! 2. Where the engine is shared too ([`SearchOptions::shares_indexes`]), a run needs a lease to build (`turn.rs`). It is
+//!    renewed while the run builds, and given back when it has ended. A run that waits searches what others have
+//!    built.
+//! 3. `follow.rs` follows the aliases of what is served, and a search of an index that is gone looks at them at once
+//!    (`search_index::service`).
 
 mod app;
 mod binding;
@@ -49,9 +62,11 @@ mod routes;
 mod run;
 mod schemas;
 mod server;
+mod shared_binding;
 mod start;
 mod state;
 mod subgraph;
+mod turn;
 
 pub use app::{SearchApp, SearchParts};
 pub use engines::{EngineOptions, Engines, EnginesError};

@@ -14,6 +14,8 @@ pub(crate) struct Found {
     pub(crate) record: HealthRecord,
     /// The engine that searches run on answered.
     pub(crate) engine_answers: bool,
+    /// What is wrong with the store of the schemas that other instances share.
+    pub(crate) schemas: Option<String>,
 }
 
 /// What was seen at one moment.
@@ -26,6 +28,8 @@ pub(super) struct Look {
     pub(super) written: EngineState,
     /// The indexes of the bound schema, in the order of its definitions; none where the engine does not answer.
     pub(super) indexes: Vec<SeenIndex>,
+    /// What is wrong with the store of the schemas that other instances share, without addresses.
+    pub(super) schemas: Option<String>,
 }
 
 /// How an engine is.

@@ -4,12 +4,13 @@ use std::sync::{Arc, Weak};
 
 use futures::future::join_all;
 use graph_store::{CallContext, DataVersion};
+use schema_registry::SchemaStoreError;
 use search_index::engine::{
     Age, Built, Engine, EngineError, EngineHealth, HealthLevel, IndexState, PhysicalName,
 };
 use search_index::mapping::IndexDefinition;
 use search_index::service::Target;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::app::SearchApp;
 use super::bound::Bound;
@@ -37,7 +38,8 @@ impl SearchApp {
                 false => Some(in_time(end, answers(other, &context)).await),
             }
         };
-        let (searched, written) = tokio::join!(searched, written);
+        let schemas = self.see_schemas();
+        let (searched, written, schemas) = tokio::join!(searched, written, schemas);
         let (searched, indexes) = match searched {
             Ok(indexes) => (EngineState::Answers, indexes),
             Err(state) => (state, Vec::new()),
@@ -51,7 +53,30 @@ impl SearchApp {
             searched,
             written,
             indexes,
+            schemas,
         }
+    }
+
+    /// Asks the store of the schemas, if other instances share it; returns what is wrong with it.
+    async fn see_schemas(&self) -> Option<String> {
+        if !self.schemas.is_shared() {
+            return None;
+        }
+        let probe = timeout(self.options.health_check_time, self.schemas.probe());
+        let why = match probe.await {
+            Ok(Ok(())) => return None,
+            Err(_) => "does not answer in time",
+            Ok(Err(error)) => {
+                let error_of = &error as &dyn std::error::Error;
+                tracing::warn!(error = error_of, "the store of schemas failed its check");
+                match error {
+                    SchemaStoreError::Unavailable(_) => "cannot be reached",
+                    SchemaStoreError::AccessDenied(_) => "denies access",
+                    _ => "failed",
+                }
+            }
+        };
+        Some(format!("the server that stores the schemas {why}"))
     }
 
     /// Looks at the indexes of the bound schema. The engine answers if it says which there are and how they are; of

@@ -43,6 +43,12 @@ pub struct SearchOptions {
     pub shares_indexes: bool,
     /// Whether the stored schemas are those of an object service elsewhere.
     pub reads_schemas_elsewhere: bool,
+    /// How often an instance looks what others have bound and built, where they share the stored schemas.
+    pub follow_interval: Duration,
+    /// How long an instance that builds shared indexes may be silent until another takes its place.
+    pub lease_time: Duration,
+    /// What other instances call this one.
+    pub instance: String,
 }
 
 /// How bad it is when something is not well.
@@ -104,6 +110,9 @@ impl Default for SearchOptions {
             knows_hidden: false,
             shares_indexes: false,
             reads_schemas_elsewhere: false,
+            follow_interval: Duration::from_secs(2),
+            lease_time: Duration::from_secs(15),
+            instance: "search-service".to_owned(),
         }
     }
 }

@@ -1,13 +1,14 @@
 //! A run that builds the indexes of a schema. While the engine or the store is away the indexer tries again what it
 //! is at, as `task.default.retry.*` says; nothing here does. A run that is refused puts back the one that it was to
-//! replace.
+//! replace. Where other instances could build the same indexes, a run waits for its turn (`turn.rs`).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use graph_store::CallContext;
-use search_index::engine::PhysicalName;
+use schema_registry::Held;
+use search_index::engine::{EngineError, PhysicalName};
 use search_index::indexer::{Indexer, IndexerError, Report, Setback};
 use search_index::service::Target;
 use service_runtime::with_causes;
@@ -17,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 use super::app::SearchApp;
 use super::bound::{Bound, building};
 use super::error::SearchChangeError;
-use super::follow::follow;
 use super::job::{Failure, Job, JobState};
+use super::turn::{Turn, keep};
 
 /// How often searches are told how far the indexes are.
 const TICK: Duration = Duration::from_millis(50);
@@ -26,9 +27,9 @@ const TICK: Duration = Duration::from_millis(50);
 /// How often something may fail until a bind is refused that waits for its values to be checked. A start goes on.
 const TRIES_OF_CHECK: u32 = 3;
 
-/// How a run ended.
-enum Ended {
-    Run(Result<Report, IndexerError>),
+/// How work of the indexer ended.
+enum Ended<T> {
+    Run(Result<T, IndexerError>),
     /// Whoever bound the schema waits to hear whether its values fit, and that is not known soon.
     NotChecked(Setback),
 }
@@ -47,29 +48,29 @@ impl Drop for EndOnDrop {
 
 /// A run and who waits for it.
 pub(super) struct Run {
-    app: Arc<SearchApp>,
-    job: Arc<Job>,
-    indexer: Indexer,
+    pub(super) app: Arc<SearchApp>,
+    pub(super) job: Arc<Job>,
+    /// Builds the indexes; `None` where others do.
+    pub(super) indexer: Option<Indexer>,
     /// Whoever waits to hear that the schema is bound.
     accepted: Option<Accepted>,
-    /// Why it cannot be kept that the schema is bound.
-    not_kept: Option<SearchChangeError>,
 }
 
 impl Run {
     pub(super) fn new(
         app: Arc<SearchApp>,
         job: Arc<Job>,
-        indexer: Indexer,
+        indexer: Option<Indexer>,
         accepted: Option<Accepted>,
     ) -> Self {
-        job.candidate.progress.store(indexer.progress());
+        if let Some(indexer) = &indexer {
+            job.candidate.progress.store(indexer.progress());
+        }
         Run {
             app,
             job,
             indexer,
             accepted,
-            not_kept: None,
         }
     }
 
@@ -77,67 +78,151 @@ impl Run {
     pub(super) async fn run(mut self) {
         let _end = EndOnDrop(Arc::clone(&self.job));
         let token = self.job.token.clone();
-        let retry = self.app.options.retry.clone();
-        if self.app.options.ignore_malformed {
-            let bound = accept(&self.app, &self.job, &mut self.accepted).await;
-            self.not_kept = bound.err();
+        // What is bound already, as another instance has bound it, is served whatever its values are.
+        let is_strict = self.indexer.is_some() && !self.app.options.ignore_malformed;
+        let is_checked_first = is_strict && self.accepted.is_some();
+        if !is_checked_first {
+            self.accept().await;
         }
-        if self.not_kept.is_some() || !sleep(retry.initial_delay, &token).await {
+        let initial_delay = self.app.options.retry.initial_delay;
+        if !sleep(initial_delay, &token).await {
             return self.cancelled().await;
         }
-        let error = match self.build().await {
-            // What was refused meanwhile is not served.
-            Ended::Run(Ok(_)) if token.is_cancelled() => return self.cancelled().await,
-            Ended::Run(Ok(report)) => return self.complete(report).await,
-            Ended::Run(Err(error)) => error,
-            Ended::NotChecked(setback) => {
-                tracing::warn!(reason = setback.reason, "the values cannot be checked");
-                return self.refuse(SearchChangeError::NotChecked(setback)).await;
+        if is_checked_first {
+            match self.check().await {
+                Ended::Run(Ok(())) if token.is_cancelled() => return self.cancelled().await,
+                Ended::Run(Ok(())) => {}
+                Ended::Run(Err(error)) if error.is_cancelled() || token.is_cancelled() => {
+                    return self.cancelled().await;
+                }
+                Ended::Run(Err(error)) => {
+                    tracing::error!(error = with_causes(&error), "the indexes cannot be built");
+                    return self.refuse(error.into()).await;
+                }
+                Ended::NotChecked(setback) => {
+                    tracing::warn!(reason = setback.reason, "the values cannot be checked");
+                    return self.refuse(SearchChangeError::NotChecked(setback)).await;
+                }
             }
-        };
-        if error.is_cancelled() || token.is_cancelled() {
-            return self.cancelled().await;
+            if let Err(error) = self.keep_and_accept().await {
+                return self.refuse(error).await;
+            }
         }
-        tracing::error!(error = with_causes(&error), "the indexes cannot be built");
-        if self.accepted.is_some() {
-            return self.refuse(error.into()).await;
-        }
-        let error = Failure::from(&error);
-        self.finish(JobState::Failed { error });
+        self.run_accepted(is_checked_first).await;
     }
 
-    /// Builds the indexes; the schema is bound as soon as its values are known to fit.
-    async fn build(&mut self) -> Ended {
+    /// Builds the indexes of a schema that is bound when it is this instance's turn, or waits until others have.
+    async fn run_accepted(mut self, is_checked: bool) {
+        let token = self.job.token.clone();
+        let mut may_build = true;
+        loop {
+            let held = match self.turn(may_build).await {
+                Turn::Build(held) => held,
+                Turn::Serve => return self.complete(None).await,
+                Turn::Cancelled => return self.cancelled().await,
+            };
+            let error = match self.build(held, is_checked).await {
+                // What was refused meanwhile is not served.
+                Ok(_) if token.is_cancelled() => return self.cancelled().await,
+                Ok(report) => return self.complete(Some(report)).await,
+                Err(error) => error,
+            };
+            if token.is_cancelled() {
+                return self.cancelled().await;
+            }
+            self.app.release().await;
+            if held.is_some() && (error.is_cancelled() || error.is_outdated()) {
+                tracing::warn!("another instance may build the indexes now; this one waits");
+                if !sleep(self.app.options.follow_interval, &token).await {
+                    return self.cancelled().await;
+                }
+                continue;
+            }
+            if error.is_cancelled() {
+                return self.cancelled().await;
+            }
+            tracing::error!(error = with_causes(&error), "the indexes cannot be built");
+            let error = Failure::from(&error);
+            let is_served = self.job.candidate.is_complete();
+            if held.is_none() || is_served {
+                return self.finish(JobState::Failed { error });
+            }
+            // Another instance may do better.
+            self.job.set(JobState::Failed { error });
+            self.job.candidate.set_failed();
+            self.app.forget_health();
+            may_build = false;
+        }
+    }
+
+    /// Checks all values, for whoever waits to hear whether they fit.
+    async fn check(&self) -> Ended<()> {
         let context = CallContext::new().with_cancellation(self.job.token.clone());
-        let are_checked = Arc::new(AtomicBool::new(false));
-        let checked = Arc::clone(&are_checked);
-        let indexer = &self.indexer;
-        let run = indexer.run_checked(&context, move || checked.store(true, Ordering::Release));
-        let mut run = std::pin::pin!(run);
+        let check = async {
+            match &self.indexer {
+                Some(indexer) => indexer.check(&context).await,
+                None => Ok(()),
+            }
+        };
+        self.watch(check, !self.job.is_start()).await
+    }
+
+    /// Builds the indexes, for as long as the lease is held where there is one.
+    async fn build(
+        &mut self,
+        held: Option<Held>,
+        is_checked: bool,
+    ) -> Result<Report, IndexerError> {
+        let token = self.job.token.child_token();
+        let context = CallContext::new().with_cancellation(token.clone());
+        let indexer = self
+            .indexer
+            .as_mut()
+            .expect("only a run that builds has a turn");
+        indexer.set_lease(held.map_or(0, |held| held.number));
+        let this = &*self;
+        let indexer = this.indexer.as_ref().expect("it is there");
+        let run = async {
+            if !is_checked {
+                indexer.check(&context).await?;
+            }
+            indexer.build(&context).await
+        };
+        let keeping = async {
+            if let (Some(lease), Some(held)) = (&this.app.lease, held) {
+                keep(lease, held).await;
+                tracing::warn!("the lease on the indexes is lost; building them ends");
+                token.cancel();
+            }
+            std::future::pending().await
+        };
+        let ended = tokio::select! {
+            ended = this.watch(run, false) => ended,
+            never = keeping => never,
+        };
+        match ended {
+            Ended::Run(ended) => ended,
+            Ended::NotChecked(_) => unreachable!("nobody waits for it"),
+        }
+    }
+
+    /// Waits for the indexer, and tells searches meanwhile how far it is.
+    async fn watch<T>(
+        &self,
+        work: impl Future<Output = Result<T, IndexerError>>,
+        gives_up: bool,
+    ) -> Ended<T> {
+        let mut work = std::pin::pin!(work);
         let mut tick = tokio::time::interval(TICK);
-        let candidate = Arc::clone(&self.job.candidate);
-        let (app, job) = (&self.app, &self.job);
-        let (accepted, not_kept) = (&mut self.accepted, &mut self.not_kept);
-        let progress = indexer.progress();
+        let candidate = &self.job.candidate;
+        let progress = candidate.progress.load_full();
         let mut was_set_back = false;
         loop {
             tokio::select! {
-                ended = &mut run => {
-                    let has_failed = ended.as_ref().is_err_and(|error| !error.is_cancelled());
-                    if has_failed && are_checked.load(Ordering::Acquire) {
-                        // The values fit; whatever else is wrong is told by the state of the indexes.
-                        accept_or_cancel(app, job, accepted, not_kept).await;
-                    }
-                    return Ended::Run(ended);
-                }
+                ended = &mut work => return Ended::Run(ended),
                 _ = tick.tick() => {
                     let setback = progress.setback();
-                    let somebody_waits = accepted.is_some() && not_kept.is_none();
-                    if somebody_waits && are_checked.load(Ordering::Acquire) {
-                        accept_or_cancel(app, job, accepted, not_kept).await;
-                    } else if somebody_waits
-                        && !job.is_start
-                        && let Some(setback) = &setback
+                    if let Some(setback) = setback.as_ref().filter(|_| gives_up)
                         && setback.tries >= TRIES_OF_CHECK
                     {
                         return Ended::NotChecked(setback.clone());
@@ -145,19 +230,124 @@ impl Run {
                     candidate.show_progress();
                     if was_set_back != setback.is_some() {
                         was_set_back = !was_set_back;
-                        app.forget_health();
+                        self.app.forget_health();
                     }
                 }
             }
         }
     }
 
-    /// Ends a run that was cancelled.
-    async fn cancelled(mut self) {
-        match self.not_kept.take() {
-            Some(error) => self.refuse(error).await,
-            None => self.finish(JobState::Cancelled),
+    /// Serves a schema that is kept as bound as far as its indexes are there, and says so to whoever bound it.
+    async fn accept(&mut self) {
+        let targets = self.known().await;
+        let app = Arc::clone(&self.app);
+        let _decision = app.deciding.lock().await;
+        self.show_decided(targets);
+        self.tell_accepted();
+    }
+
+    /// Keeps over a restart that the schema is bound, and serves it.
+    async fn keep_and_accept(&mut self) -> Result<(), SearchChangeError> {
+        let targets = self.known().await;
+        let app = Arc::clone(&self.app);
+        let _decision = app.deciding.lock().await;
+        if self.job.is_unbound() {
+            return Ok(());
         }
+        app.keep(&self.job.candidate).await?;
+        self.show_decided(targets);
+        self.tell_accepted();
+        Ok(())
+    }
+
+    fn tell_accepted(&mut self) {
+        if self.job.is_unbound() {
+            return;
+        }
+        if let Some(accepted) = self.accepted.take() {
+            // Nobody waits once the client has gone.
+            let _ = accepted.send(Ok(()));
+        }
+    }
+
+    /// Returns the indexes that are there, and how far the others are.
+    async fn existing(&self) -> Result<Vec<Target>, EngineError> {
+        let existing = self.app.existing(&self.job.candidate).await?;
+        Ok(self.targets_of(existing))
+    }
+
+    /// Returns the same as far as the engine says it.
+    async fn known(&self) -> Vec<Target> {
+        let none = vec![None; self.job.candidate.indexes.indexes.len()];
+        let existing = self.app.existing(&self.job.candidate).await;
+        self.targets_of(existing.unwrap_or(none))
+    }
+
+    fn targets_of(&self, existing: Vec<Option<PhysicalName>>) -> Vec<Target> {
+        let progress = self.job.candidate.progress.load();
+        let existing = existing.into_iter().enumerate();
+        let targets =
+            existing.map(|(at, name)| name.map_or_else(|| building(&progress, at), Target::Ready));
+        targets.collect()
+    }
+
+    /// Searches some indexes, and serves the schema if nothing better answers.
+    async fn show(&self, targets: Vec<Target>) {
+        let _decision = self.app.deciding.lock().await;
+        self.show_decided(targets);
+    }
+
+    /// The same, while it is decided what is bound.
+    fn show_decided(&self, targets: Vec<Target>) {
+        let (app, candidate) = (&self.app, &self.job.candidate);
+        if self.job.is_unbound() {
+            return;
+        }
+        candidate.service.set_targets(targets);
+        let is_better = app.bound().is_some_and(|bound| bound.is_complete());
+        if candidate.is_complete() || !is_better {
+            app.serve(candidate);
+        }
+        self.note_accepted();
+    }
+
+    /// Notes that the schema is bound from now on.
+    fn note_accepted(&self) {
+        if !self.job.is_start() {
+            // Before anybody can see it.
+            self.app.starting.cancel();
+        }
+        self.job.accept();
+    }
+
+    /// Searches the indexes that are there; returns whether all are.
+    pub(super) async fn look(&self) -> bool {
+        let candidate = &self.job.candidate;
+        let bound = self.app.bound();
+        let is_served = bound.is_some_and(|bound| Arc::ptr_eq(&bound, candidate));
+        if is_served && candidate.is_complete() {
+            return self.app.follow_aliases(candidate).await;
+        }
+        let Ok(targets) = self.existing().await else {
+            return false;
+        };
+        let is_ready = |target: &Target| matches!(target, Target::Ready(_));
+        let is_complete = targets.iter().all(is_ready);
+        if targets != **candidate.service.targets() {
+            self.show(targets).await;
+        }
+        is_complete
+    }
+
+    /// Ends a run that was cancelled.
+    async fn cancelled(self) {
+        self.app.release().await;
+        let waits = self.job.is_accepted() && self.job.waiting().is_some();
+        if waits && !self.job.is_unbound() && !self.app.host.is_draining() {
+            // Whoever has built this schema deletes the indexes of the one before.
+            self.look().await;
+        }
+        self.finish(JobState::Cancelled);
     }
 
     /// Ends a run whose schema is not bound. What is bound, and builds its indexes, is as it was before.
@@ -175,30 +365,30 @@ impl Run {
         }
     }
 
-    /// Serves the new indexes, and deletes those that they replace when nobody searches them any more.
-    async fn complete(mut self, report: Report) {
+    /// Serves the new indexes, and deletes those that they replace when nobody searches them any more. Without a report
+    /// others have built them, and they are served.
+    async fn complete(self, report: Option<Report>) {
         let app = Arc::clone(&self.app);
-        let decision = app.deciding.lock().await;
+        let candidate = &self.job.candidate;
+        let Some(report) = report else {
+            self.job.set(JobState::Done);
+            app.forget_health();
+            return;
+        };
+        {
+            let _decision = app.deciding.lock().await;
+            if !self.job.is_unbound() {
+                let ready = report.objects.iter();
+                let ready = ready.map(|object| Target::Ready(object.index.clone()));
+                candidate.service.set_targets(ready.collect());
+                app.serve(candidate);
+                self.note_accepted();
+            }
+        }
+        app.release().await;
         if self.job.is_unbound() {
-            drop(decision);
             return self.finish(JobState::Cancelled);
         }
-        if self.accepted.is_some()
-            && let Err(error) = app.keep(&self.job.candidate).await
-        {
-            drop(decision);
-            return self.refuse(error).await;
-        }
-        let candidate = &self.job.candidate;
-        let ready = report
-            .objects
-            .iter()
-            .map(|o| Target::Ready(o.index.clone()));
-        candidate.service.set_targets(ready.collect());
-        app.serve(candidate);
-        note_accepted(&app, &self.job);
-        drop(decision);
-        follow(&app, candidate);
         let documents: Vec<_> = report.objects.iter().map(|o| o.index.to_string()).collect();
         let is_unchanged = report.is_unchanged();
         tracing::info!(
@@ -217,11 +407,9 @@ impl Run {
         }
         self.job.set(JobState::Done);
         app.forget_health();
-        if let Some(accepted) = self.accepted.take() {
-            let _ = accepted.send(Ok(()));
-        }
         let context = CallContext::new().with_cancellation(self.job.token.clone());
-        if let Err(error) = self.indexer.remove_superseded(&report, &context).await
+        if let Some(indexer) = &self.indexer
+            && let Err(error) = indexer.remove_superseded(&report, &context).await
             && !error.is_cancelled()
         {
             tracing::warn!(error = with_causes(&error), "replaced indexes are left");
@@ -234,64 +422,9 @@ impl Run {
         if let JobState::Failed { .. } = &state {
             self.job.candidate.set_failed();
         }
+        self.job.wait_for(None);
         self.job.set(state);
         self.app.forget_health();
-    }
-}
-
-/// Serves a schema as far as its indexes are there, and says so to whoever bound it, once it is kept over a restart.
-async fn accept(
-    app: &Arc<SearchApp>,
-    job: &Job,
-    accepted: &mut Option<Accepted>,
-) -> Result<(), SearchChangeError> {
-    let candidate = &job.candidate;
-    let progress = candidate.progress.load_full();
-    let targets = app.existing(candidate).await.unwrap_or_default();
-    let targets = (0..candidate.indexes.indexes.len()).map(|at| match targets.get(at) {
-        Some(Some(name)) => Target::Ready(PhysicalName::clone(name)),
-        _ => building(&progress, at),
-    });
-    let targets: Vec<Target> = targets.collect();
-    let _decision = app.deciding.lock().await;
-    if job.is_unbound() {
-        return Ok(());
-    }
-    if accepted.is_some() {
-        app.keep(candidate).await?;
-    }
-    candidate.service.set_targets(targets);
-    let is_better = app.bound().is_some_and(|bound| bound.is_complete());
-    if candidate.is_complete() || !is_better {
-        app.serve(candidate);
-    }
-    note_accepted(app, job);
-    if let Some(accepted) = accepted.take() {
-        // Nobody waits once the client has gone.
-        let _ = accepted.send(Ok(()));
-    }
-    Ok(())
-}
-
-/// Notes that the schema of a run is bound from now on.
-fn note_accepted(app: &SearchApp, job: &Job) {
-    if !job.is_start {
-        // Before anybody can see it.
-        app.starting.cancel();
-    }
-    job.accept();
-}
-
-/// Serves a schema whose values fit; ends its run where that cannot be kept over a restart.
-async fn accept_or_cancel(
-    app: &Arc<SearchApp>,
-    job: &Job,
-    accepted: &mut Option<Accepted>,
-    not_kept: &mut Option<SearchChangeError>,
-) {
-    if let Err(error) = accept(app, job, accepted).await {
-        job.cancel();
-        *not_kept = Some(error);
     }
 }
 
@@ -304,7 +437,14 @@ impl SearchApp {
         })
     }
 
-    /// Returns whether indexes are being built.
+    /// Returns whether indexes are being built here.
+    pub(super) fn is_writing(&self) -> bool {
+        let job = self.job.load_full();
+        let waits = job.is_some_and(|job| job.waiting().is_some());
+        self.is_building() && !waits
+    }
+
+    /// Returns whether indexes are being built, here or by another instance.
     pub(super) fn is_building(&self) -> bool {
         let job = self.job.load_full();
         job.is_some_and(|job| *job.state() == JobState::Running)

@@ -12,6 +12,7 @@ use super::app::SearchApp;
 use super::binding::Begun;
 use super::error::SearchChangeError;
 use super::run::sleep;
+use super::shared_binding::Naming;
 
 /// What to bind at the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +72,8 @@ impl SearchApp {
             id: id.to_owned(),
             query: query.map(str::to_owned),
         };
-        match self.start(first).await {
+        let naming = Naming::new(self);
+        match self.start(first, Some(naming)).await {
             Err(error @ SearchChangeError::Malformed(_)) => {
                 self.is_not_restored(id, &error);
                 Ok(())
@@ -83,16 +85,22 @@ impl SearchApp {
     /// Binds what was bound when the service ended; returns whether anything was that can be bound. What cannot be is
     /// reported in the log and by the check of searches, and stays kept: the service starts without a schema.
     ///
+    /// Where other instances share the stored schemas, what is bound is followed from now on, also if it is not known yet.
+    ///
     /// # Errors
     ///
     /// Fails when it is not known what was bound, or the file of its document was lost.
     pub async fn start_with_kept(self: &Arc<Self>) -> Result<bool, SearchChangeError> {
+        if self.schemas.is_shared() {
+            self.follow_binding_once().await;
+            return Ok(self.job.load().is_some());
+        }
         let Binding::Schema(id) = self.schemas.binding(ServiceKind::Search).await? else {
             return Ok(false);
         };
         tracing::info!(schema = id, "binding what was bound before");
         let first = First { id, query: None };
-        match self.start(first.clone()).await {
+        match self.start(first.clone(), None).await {
             Ok(()) => Ok(true),
             Err(SearchChangeError::Superseded) => Ok(false),
             Err(error) => {
@@ -170,7 +178,11 @@ impl SearchApp {
         }
     }
 
-    async fn start(self: &Arc<Self>, first: First) -> Result<(), SearchChangeError> {
+    async fn start(
+        self: &Arc<Self>,
+        first: First,
+        naming: Option<Naming>,
+    ) -> Result<(), SearchChangeError> {
         let (error, begun) = match self.begin_first(&first).await {
             Ok(mut begun) => match begun.accepted_soon().await {
                 Ok(()) => return Ok(()),
@@ -192,9 +204,11 @@ impl SearchApp {
             "the schema cannot be bound to the search service yet; it is tried again"
         );
         self.is_tried_again(&first.id, &error);
-        drop(tokio::spawn(
-            Arc::clone(self).start_later(first, error, begun),
-        ));
+        let later = Arc::clone(self).start_later(first, error, begun);
+        drop(tokio::spawn(async move {
+            later.await;
+            drop(naming);
+        }));
         Ok(())
     }
 

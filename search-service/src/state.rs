@@ -26,7 +26,7 @@ pub(crate) async fn health(app: &SearchApp, cached: bool) -> Found {
 
 fn found(app: &SearchApp, look: &Look) -> Found {
     let checks = vec![
-        check_search(app, &look.searched),
+        check_search(app, look),
         check_indexes(app, look),
         check_indexer(app, &look.written),
     ];
@@ -35,6 +35,7 @@ fn found(app: &SearchApp, look: &Look) -> Found {
     Found {
         record,
         engine_answers: matches!(look.searched, EngineState::Answers),
+        schemas: look.schemas.clone(),
     }
 }
 
@@ -56,9 +57,9 @@ fn unbound(app: &SearchApp) -> String {
     }
 }
 
-fn check_search(app: &SearchApp, engine: &EngineState) -> HealthRecord {
+fn check_search(app: &SearchApp, look: &Look) -> HealthRecord {
     let severities = &app.options.severities;
-    match engine {
+    match &look.searched {
         EngineState::Away(trouble) => {
             return record(&SEARCH, severities.engine, &trouble.message);
         }
@@ -67,9 +68,16 @@ fn check_search(app: &SearchApp, engine: &EngineState) -> HealthRecord {
         }
         EngineState::Answers => {}
     }
+    if let Some(trouble) = &look.schemas {
+        return record(&SEARCH, severities.unavailable, trouble);
+    }
     let Some(bound) = app.bound() else {
         return record(&SEARCH, severities.soml, unbound(app));
     };
+    if let Some(reason) = app.not_restored.load_full() {
+        let message = format!("schema `{}` is served: {reason}", bound.id);
+        return record(&SEARCH, severities.soml, message);
+    }
     let mut message = format!(
         "schema `{}` is bound, and the search engine answers",
         bound.id
@@ -121,8 +129,16 @@ fn check_indexes(app: &SearchApp, look: &Look) -> HealthRecord {
             messages.push(problem.message(&definition.name));
         }
     }
+    let waiting = app.job.load().as_ref().and_then(|job| job.waiting());
     if messages.is_empty() {
-        return INDEXES.record(Status::Ok, "all indexes are ready".to_owned());
+        let message = match waiting {
+            Some(waiting) => format!("all indexes are ready; {waiting}"),
+            None => "all indexes are ready".to_owned(),
+        };
+        return INDEXES.record(Status::Ok, message);
+    }
+    if let Some(waiting) = waiting {
+        messages.insert(0, waiting.to_string());
     }
     let more = messages.len().saturating_sub(MAX_PROBLEMS);
     messages.truncate(MAX_PROBLEMS);

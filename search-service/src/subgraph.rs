@@ -22,7 +22,8 @@ impl SearchApp {
             let options = self
                 .options
                 .service(&self.host.options.limits)
-                .with_slots(slots);
+                .with_slots(slots)
+                .with_shared_with(self.shared_with());
             let targets = bound.service.targets().to_vec();
             let make = move || {
                 let api = SearchApi::subgraph(soml, Indexes::clone(&indexes));

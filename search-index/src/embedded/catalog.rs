@@ -171,8 +171,10 @@ impl Catalog {
                 }
                 gone.extend(new.remove(&switch.alias));
             }
-            for entry in new.entries.values_mut() {
-                entry.aliases.remove(&switch.alias);
+            for (name, entry) in &mut new.entries {
+                if entry.aliases.remove(&switch.alias) {
+                    switch.check_lease(&PhysicalName::from_engine(name))?;
+                }
             }
             if let Some(to) = &switch.to {
                 let entry = new.entries.get_mut(to.as_str());

@@ -33,6 +33,13 @@ pub enum EngineError {
         /// Its name.
         name: String,
     },
+    /// The index was built under a later lease than that of whoever wants to replace it: another instance builds
+    /// the indexes now.
+    #[error("the index `{name}` was built by another instance, which has taken over")]
+    Outdated {
+        /// Its name.
+        name: String,
+    },
     /// The engine cannot do what is requested; the message is fit for clients.
     #[error("{0}")]
     Unsupported(String),
@@ -62,7 +69,7 @@ impl EngineError {
             EngineError::Overloaded(_) => code::ENGINE_OVERLOADED,
             EngineError::Denied(_) => code::ENGINE_DENIED,
             EngineError::NotFound { .. } => code::INDEX_MISSING,
-            EngineError::NotOurs { .. } => code::INDEX_NOT_OURS,
+            EngineError::NotOurs { .. } | EngineError::Outdated { .. } => code::INDEX_NOT_OURS,
             EngineError::Unsupported(_) => code::ENGINE_UNSUPPORTED,
             EngineError::AnswerTooLarge { .. } => code::LIMIT_ENGINE_ANSWER,
             EngineError::Failed(_) => code::ENGINE_FAILED,

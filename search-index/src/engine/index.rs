@@ -5,16 +5,17 @@ use std::fmt;
 use graph_store::DataVersion;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::mapping::IndexDefinition;
+use super::error::EngineError;
+use crate::mapping::{IndexDefinition, IndexNumber, PREFIX};
 
 /// The name of an index that holds documents, which searches find by its alias.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PhysicalName(String);
 
 impl PhysicalName {
-    /// Returns the name of the `number`-th index of a definition.
+    /// Returns the name of the index of a number, of a definition.
     #[must_use]
-    pub fn new(index: &IndexDefinition, number: u64) -> Self {
+    pub fn new(index: &IndexDefinition, number: impl Into<IndexNumber>) -> Self {
         PhysicalName(index.physical(number))
     }
 
@@ -28,6 +29,20 @@ impl PhysicalName {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Returns the number of the index, if its name is one of [`PhysicalName::new`].
+    #[must_use]
+    pub fn number(&self) -> Option<IndexNumber> {
+        // No name of an object has a hyphen.
+        let (_, number) = self.0.strip_prefix(PREFIX)?.split_once('-')?;
+        number.parse().ok()
+    }
+
+    /// Returns the number of the index, if its name is one of those behind an alias.
+    pub(crate) fn number_behind(&self, alias: &str) -> Option<IndexNumber> {
+        let number = self.0.strip_prefix(alias)?.strip_prefix('-')?;
+        number.parse().ok()
     }
 }
 
@@ -135,6 +150,22 @@ pub struct IndexState {
     pub mark: Option<Mark>,
 }
 
+/// Returns the index that the alias of a definition leads to, if it is of this definition and of the application. While an
+/// alias leads to several, it is the last of them.
+#[must_use]
+pub fn index_behind<'s>(
+    definition: &IndexDefinition,
+    states: &'s [IndexState],
+    application: &str,
+) -> Option<&'s PhysicalName> {
+    let alias = definition.alias();
+    let of_alias = states.iter().filter(|state| state.aliases.contains(&alias));
+    let last = of_alias.max_by_key(|state| state.name.number_behind(&alias))?;
+    let mark = last.mark.as_ref()?;
+    let is_ours = mark.application == application && mark.fingerprint == definition.fingerprint;
+    is_ours.then_some(&last.name)
+}
+
 /// Whether an engine has all of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -156,6 +187,22 @@ pub struct Switch {
     pub to: Option<PhysicalName>,
     /// Deletes the index that has the name of the alias, if there is one.
     pub replaces_index: bool,
+    /// The number of the lease under which the alias is moved. One that leads to an index of a later lease is not;
+    /// 0 without a lease, which moves any.
+    pub lease: u64,
+}
+
+impl Switch {
+    /// Fails if the alias leads to an index of a later lease than the one under which it is to be moved.
+    pub(crate) fn check_lease(&self, from: &PhysicalName) -> Result<(), EngineError> {
+        let lease = from.number_behind(&self.alias).unwrap_or_default().lease;
+        match self.lease > 0 && lease > self.lease {
+            true => Err(EngineError::Outdated {
+                name: from.to_string(),
+            }),
+            false => Ok(()),
+        }
+    }
 }
 
 /// A document that an engine did not take.

@@ -15,6 +15,6 @@ pub use error::EngineError;
 pub(crate) use index::lenient;
 pub use index::{
     Age, Binding, Built, BuiltFrom, IndexCondition, IndexState, Mark, PhysicalName, Rejected,
-    Switch,
+    Switch, index_behind,
 };
 pub use traits::{Engine, EngineHealth, EngineInfo, HealthLevel, IndexHealth, SearchEngine};

@@ -142,6 +142,12 @@ impl IndexerError {
         }
     }
 
+    /// Tells whether another instance builds the indexes under a later lease.
+    #[must_use]
+    pub fn is_outdated(&self) -> bool {
+        matches!(self, IndexerError::Engine(EngineError::Outdated { .. }))
+    }
+
     /// Tells whether the run was cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Builds the indexes of a schema from a store, and moves the aliases when all are complete.
 //!
-//! [`Indexer::run`] builds what is not built yet: an index stays whose fingerprint has not changed, and that was built
+//! [`Indexer::build`] builds what is not built yet: an index stays whose fingerprint has not changed, and that was built
 //! from the data as they are ([`Mark::age`](crate::engine::Mark::age)). Each
 //! new index is filled and compared with the store before any alias moves, and then all move in one call,
 //! so a search sees the old documents or the new ones. An index that the engine
@@ -19,6 +19,15 @@
 //! the index that the alias leads to was not finished, and is deleted at the start of a run. One with a lower number was
 //! replaced; it is [superseded](Report::superseded), as are those that this run replaces, and goes by
 //! [`Indexer::remove_superseded`], since other instances may still search it.
+//!
+//! # Several instances
+//!
+//! Where several instances build the indexes of one application, one at a time does so, by a lease whose
+//! [number](IndexerOptions::lease) is part of the names of indexes. A process that was stopped for a while may go on after
+//! it has lost the lease. What it can still do is harmless: a run ends where there is an index of a later lease; no
+//! alias is moved from such an index ([`Switch::lease`](crate::engine::Switch::lease)), in OpenSearch in the same step
+//! in which it is compared; and documents for an index that was deleted are refused, since they are written by an
+//! alias, which no write creates. An index that it creates is found and deleted by a later run.
 
 mod check;
 mod error;

@@ -46,6 +46,9 @@ pub struct IndexerOptions {
     pub probe_timeout: Duration,
     /// Maximum number of times that an index is built anew of which the engine lost a part.
     pub max_rebuilds: u32,
+    /// The number of the lease under which indexes are built, where one of several instances does so at a time; 0 without
+    /// one. It is part of their names, and a run does not touch what was built under a later lease.
+    pub lease: u64,
     /// How long cleaning up may take after a run that failed or was cancelled.
     pub cleanup_timeout: Duration,
 }
@@ -72,6 +75,7 @@ impl IndexerOptions {
             silence: Duration::from_secs(10),
             probe_timeout: Duration::from_secs(3),
             max_rebuilds: 3,
+            lease: 0,
             cleanup_timeout: Duration::from_secs(10),
         }
     }

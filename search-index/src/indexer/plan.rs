@@ -3,7 +3,7 @@
 use graph_store::DataVersion;
 
 use crate::engine::{Age, EngineError, IndexState, Mark, PhysicalName, Switch};
-use crate::mapping::IndexDefinition;
+use crate::mapping::{IndexDefinition, IndexNumber};
 
 use super::options::IndexerOptions;
 
@@ -16,8 +16,8 @@ pub(super) struct Plan {
     pub(super) unfinished: Vec<PhysicalName>,
     /// Indexes that no alias leads to once the run has ended.
     pub(super) superseded: Vec<PhysicalName>,
-    /// Aliases of objects that are no longer indexed.
-    pub(super) removed: Vec<Switch>,
+    /// Aliases of objects that are no longer indexed, and those that lead to several indexes.
+    pub(super) moved: Vec<Switch>,
 }
 
 /// What to do for a definition.
@@ -33,7 +33,7 @@ pub(super) enum Step {
     /// An index is to be built.
     Build {
         /// The first number that is free.
-        number: u64,
+        number: IndexNumber,
         /// An index has the name of the alias.
         replaces_index: bool,
     },
@@ -55,6 +55,16 @@ struct Indexes<'i> {
     data: Option<&'i DataVersion>,
 }
 
+/// What there is of an alias.
+struct Behind<'i> {
+    /// The last of the indexes that the alias leads to.
+    current: Option<&'i IndexState>,
+    /// All others, which the moves of two instances at the same moment leave.
+    others: Vec<&'i IndexState>,
+    /// An index has the name of the alias.
+    replaces_index: bool,
+}
+
 impl Plan {
     /// Works out what to do; `definitions` are those that are to be indexed.
     pub(super) fn new(
@@ -68,6 +78,7 @@ impl Plan {
             options,
             data,
         };
+        indexes.check_lease()?;
         let mut plan = Plan::default();
         for definition in definitions {
             plan.add(definition, &indexes)?;
@@ -79,20 +90,30 @@ impl Plan {
     }
 
     fn add(&mut self, definition: &IndexDefinition, all: &Indexes<'_>) -> Result<(), EngineError> {
-        let (current, replaces_index) = all.behind(&definition.alias())?;
+        let alias = definition.alias();
+        let Behind {
+            current,
+            others,
+            replaces_index,
+        } = all.behind(&alias)?;
         let numbered = all.states.iter().filter_map(|state| {
-            let number = number(definition, state.name.as_str())?;
+            let number = state.name.number_behind(&alias)?;
             Some((number, state))
         });
         let numbered: Vec<_> = numbered.collect();
-        let current_number = current.and_then(|state| number(definition, state.name.as_str()));
+        let current_number = current.and_then(|state| state.name.number_behind(&alias));
         for (number, state) in &numbered {
             if all.possession(state) != Possession::Ours || !state.aliases.is_empty() {
                 continue;
             }
-            match current_number {
-                Some(current) if *number < current => self.superseded.push(state.name.clone()),
-                _ => self.unfinished.push(state.name.clone()),
+            let is_replaced = match current_number {
+                Some(current) => *number < current,
+                // Somebody has removed the alias; a complete index may still be searched.
+                None => state.mark.as_ref().is_some_and(|mark| mark.built.is_some()),
+            };
+            match is_replaced {
+                true => self.superseded.push(state.name.clone()),
+                false => self.unfinished.push(state.name.clone()),
             }
         }
         let kept = current.and_then(|state| {
@@ -106,14 +127,21 @@ impl Plan {
                 may_be_older: age == Age::Unknown,
             },
             None => Step::Build {
-                number: numbered.iter().map(|(n, _)| *n).max().unwrap_or(0) + 1,
+                number: all.next(numbered.iter().map(|(number, _)| *number)),
                 replaces_index,
             },
         });
-        if kept.is_none() {
-            let ours = current.filter(|state| all.possession(state) == Possession::Ours);
-            self.superseded.extend(ours.map(|state| state.name.clone()));
+        if let Some((kept, _)) = kept.filter(|_| !others.is_empty()) {
+            self.moved.push(Switch {
+                alias,
+                to: Some(kept.name.clone()),
+                replaces_index: false,
+                lease: all.options.lease,
+            });
         }
+        let replaced = current.filter(|_| kept.is_none()).into_iter().chain(others);
+        let ours = replaced.filter(|state| all.possession(state) == Possession::Ours);
+        self.superseded.extend(ours.map(|state| state.name.clone()));
         Ok(())
     }
 
@@ -122,7 +150,8 @@ impl Plan {
         for state in all.states {
             let is_of_one = definitions.iter().any(|definition| {
                 let name = state.name.as_str();
-                name == definition.alias() || number(definition, name).is_some()
+                let alias = definition.alias();
+                name == alias || state.name.number_behind(&alias).is_some()
             });
             if is_of_one || all.possession(state) != Possession::Ours {
                 continue;
@@ -130,20 +159,44 @@ impl Plan {
             self.superseded.push(state.name.clone());
             let aliases = state.aliases.iter();
             let aliases = aliases.filter(|alias| definitions.iter().all(|d| d.alias() != **alias));
-            self.removed.extend(aliases.map(|alias| Switch {
+            self.moved.extend(aliases.map(|alias| Switch {
                 alias: alias.clone(),
                 to: None,
                 replaces_index: false,
+                lease: all.options.lease,
             }));
         }
     }
 }
 
-impl Indexes<'_> {
-    /// Returns the index that an alias leads to, and whether there is one of the name of the alias; both
-    /// may be replaced.
-    fn behind(&self, alias: &str) -> Result<(Option<&IndexState>, bool), EngineError> {
-        let (mut current, mut replaces_index) = (None, false);
+impl<'i> Indexes<'i> {
+    /// Fails if there is an index of the application that was built under a later lease.
+    fn check_lease(&self) -> Result<(), EngineError> {
+        let lease = self.options.lease;
+        let later = self.states.iter().find(|state| {
+            let number = state.name.number().unwrap_or_default();
+            number.lease > lease && self.possession(state) == Possession::Ours
+        });
+        match later.filter(|_| lease > 0) {
+            Some(later) => Err(EngineError::Outdated {
+                name: later.name.to_string(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the number of a new index behind an alias that has some.
+    fn next(&self, taken: impl Iterator<Item = IndexNumber>) -> IndexNumber {
+        let lease = self.options.lease;
+        // Without a lease, it comes after what others have built under one.
+        let counted = taken.filter(|taken| lease == 0 || taken.lease == lease);
+        let none = IndexNumber { lease, number: 0 };
+        counted.max().unwrap_or(none).next()
+    }
+
+    /// Returns what an alias leads to, and whether there is an index of the name of the alias; all may be replaced.
+    fn behind(&self, alias: &str) -> Result<Behind<'i>, EngineError> {
+        let (mut leads_to, mut replaces_index) = (Vec::new(), false);
         for state in self.states {
             let is_concrete = state.name.as_str() == alias;
             if !is_concrete && !state.aliases.iter().any(|other| other == alias) {
@@ -160,10 +213,15 @@ impl Indexes<'_> {
             }
             match is_concrete {
                 true => replaces_index = true,
-                false => current = Some(state),
+                false => leads_to.push(state),
             }
         }
-        Ok((current, replaces_index))
+        leads_to.sort_by_key(|state| state.name.number_behind(alias));
+        Ok(Behind {
+            current: leads_to.pop(),
+            others: leads_to,
+            replaces_index,
+        })
     }
 
     /// Tells whether an index of the same definition need not be built anew: it is as new as the data, and lacks
@@ -187,14 +245,4 @@ impl Indexes<'_> {
             Some(_) => Possession::Theirs,
         }
     }
-}
-
-/// Returns the number of an index of a definition.
-fn number(definition: &IndexDefinition, name: &str) -> Option<u64> {
-    let number = name.strip_prefix(&definition.alias())?.strip_prefix('-')?;
-    // An index `svc-planet-07` is nobody's seventh.
-    number
-        .parse()
-        .ok()
-        .filter(|parsed: &u64| parsed.to_string() == number)
 }

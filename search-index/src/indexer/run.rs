@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use graph_store::query::ObjectRef;
-use graph_store::{CallContext, GraphStore};
+use graph_store::{CallContext, DataVersion, GraphStore};
 use soml_core::Valid;
 use soml_core::schema::Schema;
 
@@ -21,7 +21,7 @@ use super::tries::{Building, Clock, Tries};
 use super::verify::Expected;
 use super::write::Writer;
 use crate::engine::{Binding, Built, BuiltFrom, Engine, EngineError, PhysicalName, Switch};
-use crate::mapping::{IndexDefinition, Indexes};
+use crate::mapping::{IndexDefinition, IndexNumber, Indexes};
 
 /// Numbers of others that are passed over for a new index.
 const NUMBERS: u64 = 16;
@@ -82,47 +82,55 @@ impl Indexer {
         Arc::clone(&self.progress)
     }
 
+    /// Sets the [lease](IndexerOptions::lease) of the runs that begin from now on.
+    pub fn set_lease(&mut self, number: u64) {
+        self.options.lease = number;
+    }
+
+    /// [Checks](Indexer::check) what is not built yet, and [builds](Indexer::build) it.
+    ///
+    /// # Errors
+    /// As the two.
+    pub async fn run(&self, context: &CallContext) -> Result<Report, IndexerError> {
+        self.check(context).await?;
+        self.build(context).await
+    }
+
+    /// Reads all values of what is not built yet where malformed ones must not be. Nothing is written.
+    ///
+    /// # Errors
+    /// When a value is malformed, and as [`Indexer::build`].
+    pub async fn check(&self, context: &CallContext) -> Result<(), IndexerError> {
+        if self.options.ignore_malformed {
+            return Ok(());
+        }
+        // What is read on other threads ends when this future is dropped.
+        let token = context.cancellation.child_token();
+        let _ends = token.clone().drop_guard();
+        let context = context.clone().with_cancellation(token);
+        let definitions = self.definitions()?;
+        let (plan, _) = self.plan(&definitions, &context).await?;
+        self.check_values(&definitions, &plan, &context).await
+    }
+
     /// Builds what is not built yet, and moves the aliases when all is complete. Runs in a Tokio runtime.
     ///
     /// A run ends soon after the context is cancelled; what it has built by then is deleted.
     ///
     /// # Errors
     /// When the store or the engine fails for longer than is tried again, a value is malformed and must
-    /// not be, or an index is somebody else's. The aliases lead where they did before.
-    pub async fn run(&self, context: &CallContext) -> Result<Report, IndexerError> {
-        self.run_checked(context, || ()).await
-    }
-
-    /// Builds what is not built yet as [`Indexer::run`] does, and calls `checked` before anything is
-    /// written: once every value is known to fit, where malformed ones must not be.
-    ///
-    /// # Errors
-    /// As [`Indexer::run`]. If `checked` was not called, no index has changed.
-    pub async fn run_checked(
-        &self,
-        context: &CallContext,
-        checked: impl FnOnce() + Send,
-    ) -> Result<Report, IndexerError> {
+    /// not be, or an index is somebody else's, or was built under a later lease. The aliases lead where they did before.
+    pub async fn build(&self, context: &CallContext) -> Result<Report, IndexerError> {
         // What is read on other threads ends when this future is dropped.
         let token = context.cancellation.child_token();
         let _ends = token.clone().drop_guard();
         let context = context.clone().with_cancellation(token);
         let definitions = self.definitions()?;
-        let indexes = self
-            .patiently(&context, || self.engine.indexes(&context))
-            .await?;
-        // All that is read from now on is at least as new.
-        let data = self.store.version();
-        let plan = Plan::new(&definitions, &indexes, &self.options, data.as_ref())?;
-        for name in &plan.unfinished {
-            tracing::info!(index = %name, "an index is deleted that was never finished");
-            self.patiently(&context, || self.engine.delete(name, &context))
-                .await?;
+        for definition in &definitions {
+            self.progress.of(&definition.name).enter(Stage::Waiting);
         }
-        if !self.options.ignore_malformed {
-            self.check(&definitions, &plan, &context).await?;
-        }
-        checked();
+        let (plan, data) = self.plan(&definitions, &context).await?;
+        self.delete_unused(&plan.unfinished, &context).await?;
         let mut created = Created {
             data: data.as_ref().map(BuiltFrom::from),
             ..Created::default()
@@ -134,7 +142,7 @@ impl Indexer {
             self.clean_up(&created.names).await;
             return Err(error);
         }
-        created.switches.extend(plan.removed);
+        created.switches.extend(plan.moved);
         match self.switch(&created, &context).await {
             Switched::Yes => {}
             Switched::No(error) => {
@@ -168,16 +176,41 @@ impl Indexer {
             return Ok(());
         }
         wait(self.options.drop_delay, context).await?;
-        for index in self
-            .patiently(context, || self.engine.indexes(context))
-            .await?
-        {
-            if index.aliases.is_empty() && report.superseded.contains(&index.name) {
+        self.delete_unused(&report.superseded, context).await
+    }
+
+    /// Deletes those of some indexes that no alias leads to by now.
+    async fn delete_unused(
+        &self,
+        names: &[PhysicalName],
+        context: &CallContext,
+    ) -> Result<(), IndexerError> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let indexes = self.patiently(context, || self.engine.indexes(context));
+        for index in indexes.await? {
+            if index.aliases.is_empty() && names.contains(&index.name) {
+                tracing::info!(index = %index.name, "an index is deleted that is not used");
                 self.patiently(context, || self.engine.delete(&index.name, context))
                     .await?;
             }
         }
         Ok(())
+    }
+
+    /// Works out what to do, for the data as they are at least.
+    async fn plan(
+        &self,
+        definitions: &[&IndexDefinition],
+        context: &CallContext,
+    ) -> Result<(Plan, Option<DataVersion>), IndexerError> {
+        let indexes = self.patiently(context, || self.engine.indexes(context));
+        let indexes = indexes.await?;
+        // All that is read from now on is at least as new.
+        let data = self.store.version();
+        let plan = Plan::new(definitions, &indexes, &self.options, data.as_ref())?;
+        Ok((plan, data))
     }
 
     /// Returns the definitions that are to be indexed.
@@ -216,7 +249,7 @@ impl Indexer {
     }
 
     /// Reads all documents that are to be built, and fails if one has a malformed value.
-    async fn check(
+    async fn check_values(
         &self,
         definitions: &[&IndexDefinition],
         plan: &Plan,
@@ -259,6 +292,7 @@ impl Indexer {
                         alias: definition.alias(),
                         to: Some(name.clone()),
                         replaces_index: *replaces_index,
+                        lease: self.options.lease,
                     });
                     (name, outcome, false)
                 }
@@ -277,7 +311,7 @@ impl Indexer {
     async fn build_until_kept(
         &self,
         definition: &IndexDefinition,
-        mut number: u64,
+        mut number: IndexNumber,
         created: &mut Created,
         context: &CallContext,
     ) -> Result<(PhysicalName, Outcome), IndexerError> {
@@ -286,7 +320,7 @@ impl Indexer {
             let name = self
                 .create(definition, &mut number, created, context)
                 .await?;
-            match self.build(definition, &name, created, context).await {
+            match self.build_one(definition, &name, created, context).await {
                 Ok(outcome) => return Ok((name, outcome)),
                 Err(error @ IndexerError::Shards { is_lost: true, .. })
                     if losses < self.options.max_rebuilds =>
@@ -305,7 +339,7 @@ impl Indexer {
     async fn create(
         &self,
         definition: &IndexDefinition,
-        number: &mut u64,
+        number: &mut IndexNumber,
         created: &mut Created,
         context: &CallContext,
     ) -> Result<PhysicalName, IndexerError> {
@@ -313,7 +347,7 @@ impl Indexer {
         let mut taken = 0;
         while taken < NUMBERS {
             let name = PhysicalName::new(definition, *number);
-            *number += 1;
+            *number = number.next();
             let binding = Binding {
                 definition,
                 name: &name,
@@ -350,7 +384,7 @@ impl Indexer {
     }
 
     /// Fills an index, and checks that everything is there.
-    async fn build(
+    async fn build_one(
         &self,
         definition: &IndexDefinition,
         name: &PhysicalName,

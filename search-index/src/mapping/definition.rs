@@ -6,6 +6,7 @@ use soml_core::schema::{ObjectId, PropertyId, Schema};
 
 use super::build;
 use super::finding::MappingError;
+use super::number::IndexNumber;
 use super::options::MappingOptions;
 use super::scalar::ScalarIndex;
 use super::settings::IndexSettings;
@@ -72,7 +73,7 @@ pub struct IndexDefinition {
 }
 
 /// Start of the names of all indexes.
-const PREFIX: &str = "svc-";
+pub(crate) const PREFIX: &str = "svc-";
 
 /// What the names of all indexes match.
 #[cfg(feature = "opensearch")]
@@ -85,10 +86,10 @@ impl IndexDefinition {
         format!("{PREFIX}{}", self.name.to_lowercase())
     }
 
-    /// Returns the name of the `number`-th index behind the alias.
+    /// Returns the name of the index of a number behind the alias.
     #[must_use]
-    pub fn physical(&self, number: u64) -> String {
-        format!("{PREFIX}{}-{number}", self.name.to_lowercase())
+    pub fn physical(&self, number: impl Into<IndexNumber>) -> String {
+        format!("{}-{}", self.alias(), number.into())
     }
 }
 

@@ -23,6 +23,7 @@ mod finding;
 mod json;
 mod limits;
 mod nesting;
+mod number;
 mod options;
 mod scalar;
 mod settings;
@@ -30,11 +31,13 @@ mod settings;
 pub use analysis::Analyzers;
 #[cfg(feature = "opensearch")]
 pub(crate) use definition::PATTERN;
+pub(crate) use definition::PREFIX;
 pub use definition::{
     Content, Embedded, Field, IndexDefinition, Indexes, LanguageField, Leaf, ObjectFields, Reads,
 };
 pub use finding::{FindingKind, MappingError};
 pub use json::{Dialect, MAX_KEYWORD, Owner, fits_keyword};
+pub use number::{IndexNumber, NoIndexNumber};
 pub use options::MappingOptions;
 pub use scalar::{IntegerType, ScalarIndex, index_of};
 pub use settings::{IndexSettings, SettingsError};

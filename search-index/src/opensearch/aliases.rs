@@ -31,7 +31,10 @@ impl Described {
     /// Returns the indexes in ascending order of their names.
     pub(super) fn states(self) -> Vec<IndexState> {
         let state = |(name, description): (String, Description)| {
-            let mut aliases: Vec<_> = description.aliases.into_keys().collect();
+            let aliases = description.aliases.into_keys();
+            let mut aliases: Vec<_> = aliases
+                .filter(|alias| *alias != write_alias(&name))
+                .collect();
             aliases.sort_unstable();
             IndexState {
                 name: PhysicalName::from_engine(name),
@@ -41,6 +44,12 @@ impl Described {
         };
         self.0.into_iter().map(state).collect()
     }
+}
+
+/// Returns the alias by which documents are written to an index. Unlike an index, an alias is never made by a write, so one
+/// that comes after the index was deleted is refused.
+pub(super) fn write_alias(index: &str) -> String {
+    format!("{index}-write")
 }
 
 /// Tells whether a mark names somebody else than the application.
@@ -88,7 +97,10 @@ pub(super) fn actions(
                 if is_foreign(index.mark.as_ref(), application) {
                     return Err(not_ours(&index.name));
                 }
-                actions.push(json!({"remove": {"index": name, "alias": alias}}));
+                switch.check_lease(&index.name)?;
+                // Somebody may have moved the alias since: then none of all this happens.
+                actions
+                    .push(json!({"remove": {"index": name, "alias": alias, "must_exist": true}}));
             }
         }
     }
@@ -118,6 +130,7 @@ mod tests {
             alias: alias.to_owned(),
             to: to.map(PhysicalName::from_engine),
             replaces_index,
+            lease: 0,
         }
     }
 
@@ -132,7 +145,7 @@ mod tests {
         assert_eq!(
             of(switch("svc-a", Some("svc-a-2"), false)).as_deref(),
             Ok(
-                r#"[{"add":{"index":"svc-a-2","alias":"svc-a"}},{"remove":{"index":"svc-a-1","alias":"svc-a"}}]"#
+                r#"[{"add":{"index":"svc-a-2","alias":"svc-a"}},{"remove":{"index":"svc-a-1","alias":"svc-a","must_exist":true}}]"#
             )
         );
         assert_eq!(
@@ -141,7 +154,7 @@ mod tests {
         );
         assert_eq!(
             of(switch("svc-a", None, false)).as_deref(),
-            Ok(r#"[{"remove":{"index":"svc-a-1","alias":"svc-a"}}]"#)
+            Ok(r#"[{"remove":{"index":"svc-a-1","alias":"svc-a","must_exist":true}}]"#)
         );
         assert_eq!(
             of(switch("svc-b", Some("svc-a-2"), true)).as_deref(),

@@ -185,6 +185,12 @@ impl Failure {
         }
     }
 
+    /// Tells whether an alias does not lead any more to the index that it was to be taken from.
+    pub(super) fn is_moved_alias(&self) -> bool {
+        self.said()
+            .is_some_and(|(_, said)| said.class == "aliases_not_found_exception")
+    }
+
     /// Tells whether there is no index of the name.
     pub(super) fn is_not_found(&self) -> bool {
         self.said().is_some_and(|(status, said)| {

@@ -10,7 +10,7 @@ use reqwest::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::aliases::{Described, actions};
+use super::aliases::{Described, actions, write_alias};
 use super::analyzers::Installed;
 use super::answer::{Form, Shards};
 use super::bulk::{self, Outcome};
@@ -303,8 +303,10 @@ impl SearchEngine for OpenSearch {
         context: &CallContext,
     ) -> Result<(), EngineError> {
         let dialect = self.known(context).await?.dialect;
-        let body = index.definition.body(dialect, owner).to_string();
         let name = index.name.as_str();
+        let mut body = index.definition.body(dialect, owner);
+        body["aliases"] = json!({ write_alias(name): {"is_hidden": true} });
+        let body = body.to_string();
         let path = [name];
         let request = Request::send(Method::PUT, &path, body)
             .repeat(Repeat::IfUndone)
@@ -365,11 +367,12 @@ impl SearchEngine for OpenSearch {
         if documents.is_empty() {
             return Ok(Vec::new());
         }
-        // Writing to an index that is not there would make one, without a mapping.
+        // Writing to an index that is not there would make one, without a mapping; writing to an alias does not.
         self.check_ours(index.name, context).await?;
-        let path = [index.name.as_str(), "_bulk"];
+        let alias = write_alias(index.name.as_str());
+        let path = [alias.as_str(), "_bulk"];
         let outcome = "items.*.status,items.*.error";
-        let query = [("filter_path", outcome)];
+        let query = [("filter_path", outcome), ("require_alias", "true")];
         let body = bulk::body(documents).await;
         let mut request = Request::send(Method::POST, &path, body).waits(&["timeout"]);
         request.content_type = "application/x-ndjson";
@@ -422,22 +425,32 @@ impl SearchEngine for OpenSearch {
             let indexes = self.described(PATTERN, View::OfCluster, context).await?;
             actions(switches, &indexes, application)
         };
-        let actions = wanted().await?;
-        if actions.is_empty() {
-            return Ok(());
-        }
-        let body = json!({ "actions": actions }).to_string();
-        let request = Request::send(Method::POST, &["_aliases"], body)
-            .repeat(Repeat::IfUndone)
-            .waits(BOTH);
-        match self.run(request, context).await {
-            Ok(_) => Ok(()),
+        let mut tries = 0;
+        loop {
+            let actions = wanted().await?;
+            if actions.is_empty() {
+                return Ok(());
+            }
+            let body = json!({ "actions": actions }).to_string();
+            let request = Request::send(Method::POST, &["_aliases"], body)
+                .repeat(Repeat::IfUndone)
+                .waits(BOTH);
+            let Err(failure) = self.run(request, context).await else {
+                return Ok(());
+            };
+            // Another instance has moved or deleted something since it was looked at.
+            let is_outdated = failure.is_moved_alias() || failure.is_not_found();
+            if is_outdated && tries < MAX_LOOKS {
+                tries += 1;
+                continue;
+            }
             // The answer was lost, and maybe nothing else.
-            Err(failure) if failure.is_outage() => match wanted().await {
-                Ok(left) if left.is_empty() => Ok(()),
-                _ => Err(failure.into()),
-            },
-            Err(failure) => Err(failure.into()),
+            let is_done =
+                failure.is_outage() && matches!(wanted().await, Ok(left) if left.is_empty());
+            return match is_done {
+                true => Ok(()),
+                false => Err(failure.into()),
+            };
         }
     }
 
@@ -510,6 +523,9 @@ impl SearchEngine for OpenSearch {
         Ok(ids)
     }
 }
+
+/// How often aliases are looked at again that have been moved by others before they were moved here.
+const MAX_LOOKS: u32 = 3;
 
 /// Who says which indexes there are.
 #[derive(Clone, Copy, PartialEq, Eq)]

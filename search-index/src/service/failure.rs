@@ -34,7 +34,9 @@ pub(super) fn failure(error: &EngineError, request_id: &str) -> Failure {
             "the search engine has too much to do",
         ),
         EngineError::Denied(_) => failed(code::ENGINE_DENIED, "the search engine refuses access"),
-        EngineError::NotFound { .. } | EngineError::NotOurs { .. } => {
+        EngineError::NotFound { .. }
+        | EngineError::NotOurs { .. }
+        | EngineError::Outdated { .. } => {
             Failure::Failed(GraphqlError::new(code::INDEX_MISSING, error.to_string()))
         }
         EngineError::Unsupported(what) => {

@@ -18,6 +18,9 @@ pub struct SearchServiceOptions {
     pub document_cache_bytes: u64,
     /// Slots for work that is too long for async workers.
     pub slots: Arc<Slots>,
+    /// The application whose aliases are looked at when an index is gone that is searched, since another instance may have
+    /// replaced it; `None` where nobody else builds the indexes.
+    pub shared_with: Option<String>,
 }
 
 impl Default for SearchServiceOptions {
@@ -27,6 +30,7 @@ impl Default for SearchServiceOptions {
             search_limits: SearchLimits::default(),
             document_cache_bytes: 32 << 20,
             slots: Slots::shared(),
+            shared_with: None,
         }
     }
 }
@@ -56,6 +60,13 @@ impl SearchServiceOptions {
     #[must_use]
     pub fn with_document_cache_bytes(mut self, bytes: u64) -> Self {
         self.document_cache_bytes = bytes;
+        self
+    }
+
+    /// Sets whose aliases are looked at when an index is gone.
+    #[must_use]
+    pub fn with_shared_with(mut self, application: Option<String>) -> Self {
+        self.shared_with = application;
         self
     }
 

@@ -22,7 +22,7 @@ use super::failure::{Failure, failure};
 use super::options::SearchServiceOptions;
 use super::target::Target;
 use crate::answer::{AnswerToSearch, write_entities, write_service};
-use crate::engine::{Answer, Binding, SearchEngine};
+use crate::engine::{Answer, Binding, EngineError, PhysicalName, SearchEngine, index_behind};
 use crate::sdl::{RootField, RootSearch, SearchApi};
 
 /// Referenced objects that are written on an async worker.
@@ -182,8 +182,17 @@ impl SearchService {
             Ok(name) => name,
             Err(error) => return at(error),
         };
-        let binding = Binding { definition, name };
-        match shared.engine.search(binding, &root.search, call).await {
+        let search = async |name| {
+            let binding = Binding { definition, name };
+            shared.engine.search(binding, &root.search, call).await
+        };
+        let mut answer = search(name).await;
+        if let Err(EngineError::NotFound { .. }) = &answer
+            && let Some(successor) = shared.successor(root.index, name, call).await
+        {
+            answer = search(&successor).await;
+        }
+        match answer {
             Ok(answer) => Ok(Some(Ok(answer))),
             Err(error) => match failure(&error, &call.request_id) {
                 Failure::Overloaded(error) => Err(error),
@@ -222,6 +231,32 @@ impl SearchService {
 }
 
 impl Shared {
+    /// Returns the index that another instance has put in the place of one that is gone, and searches it from now on.
+    async fn successor(
+        &self,
+        at: usize,
+        gone: &PhysicalName,
+        call: &CallContext,
+    ) -> Option<PhysicalName> {
+        let application = self.options.shared_with.as_ref()?;
+        if let Target::Ready(name) = &self.targets.load()[at]
+            && name != gone
+        {
+            return Some(name.clone());
+        }
+        let states = self.engine.indexes(call).await.ok()?;
+        let definition = &self.api.indexes().indexes[at];
+        let successor = index_behind(definition, &states, application)?;
+        self.targets.rcu(|targets| {
+            let mut targets = Vec::clone(targets);
+            if targets[at] == Target::Ready(gone.clone()) {
+                targets[at] = Target::Ready(successor.clone());
+            }
+            targets
+        });
+        (successor != gone).then(|| successor.clone())
+    }
+
     fn read(&self, request: &Request, context: &RequestContext) -> Result<Ready, Refusal> {
         let prepared = self.documents.read(request, context)?;
         let roots = self.api.roots(&prepared, &self.options.search_limits)?;

@@ -144,6 +144,7 @@ fn a_folder_keeps_indexes_aliases_and_documents() {
                 alias: objects.definition.alias(),
                 to: Some(name.clone()),
                 replaces_index: false,
+                lease: 0,
             };
             engine.switch(&[switch], &context).await.expect("moved");
             // What is not refreshed is not promised, and the next opening must not trip over it.

@@ -153,6 +153,7 @@ async fn aliases_move_at_once(engine: Engine) {
         alias: alias.to_owned(),
         to: to.cloned(),
         replaces_index: false,
+        lease: 0,
     };
     let switch = |switches: Vec<Switch>| {
         let (engine, context) = (old.engine.clone(), old.context.clone());
@@ -177,6 +178,7 @@ async fn aliases_move_at_once(engine: Engine) {
     // An index may stand where the alias belongs.
     let replaced = Switch {
         replaces_index: true,
+        lease: 0,
         ..to(old.name.as_str(), Some(&new.name))
     };
     switch(vec![replaced]).await.expect("moved");

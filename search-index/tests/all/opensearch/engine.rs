@@ -318,6 +318,7 @@ async fn aliases_move_together() {
         alias: alias.to_owned(),
         to: Some(to.name.clone()),
         replaces_index: true,
+        lease: 0,
     };
     // An index stands where an alias is to be.
     let concrete = format!("{}/svc-test-b", address());
@@ -325,6 +326,7 @@ async fn aliases_move_together() {
     ureq::put(&concrete).send("").expect("an index");
     let refused = Switch {
         replaces_index: false,
+        lease: 0,
         ..to("svc-test-b", &one)
     };
     let refused = engine
@@ -375,6 +377,7 @@ async fn aliases_move_together() {
         alias: "svc-test-a".to_owned(),
         to: Some(gone.clone()),
         replaces_index: false,
+        lease: 0,
     };
     let missing = engine.switch(&[missing], context).await;
     assert!(

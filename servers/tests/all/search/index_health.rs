@@ -117,6 +117,7 @@ fn an_alias_that_leads_elsewhere_is_said() {
         alias: definition.alias(),
         to: Some(other),
         replaces_index: false,
+        lease: 0,
     };
     block_on(engine.switch(&[switch], &CallContext::new())).unwrap();
     assert_eq!(problems(&sky), ["ALIAS_ELSEWHERE"]);
