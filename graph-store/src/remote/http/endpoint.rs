@@ -7,17 +7,20 @@ use async_trait::async_trait;
 use call_context::CallContext;
 use futures::future::{BoxFuture, join_all};
 use oxrdf::Variable;
+use reqwest::Method;
+use spargebra::Update;
 use tokio::sync::OnceCell;
 
 use super::body::Body;
 use super::client::Channel;
 use super::detect::{any_statement, detect};
 use super::error::{HttpError, Meaning, OptionsError};
-use super::exchange::{Exchange, Query};
+use super::exchange::{Change, Exchange, Query, update_type};
 use super::failover;
 use super::options::{ConnectionOptions, bound};
 use super::results::{RowReader, projection, read_rows};
 use super::server::Server;
+use super::session::read_only;
 use super::values::{ResultFormat, ServerKind, ServerType};
 use crate::error::StoreError;
 use crate::query::Dataset;
@@ -243,9 +246,19 @@ impl HttpEndpoint {
             format: ResultFormat::Json,
         };
         let checked = self.select_by(exchange, query, &wanted);
+        let checked = self.check_within(server, checked).await;
+        checked.map(|rows| rows.terms.is_empty())
+    }
+
+    /// Ends a health check when its time is up, and records what it says about the server.
+    async fn check_within<T>(
+        &self,
+        server: &Server,
+        check: impl Future<Output = Result<T, HttpError>>,
+    ) -> Result<T, HttpError> {
         let checked = match bound(self.options.health_check_timeout) {
-            None => checked.await,
-            Some(timeout) => match tokio::time::timeout(timeout, checked).await {
+            None => check.await,
+            Some(timeout) => match tokio::time::timeout(timeout, check).await {
                 Ok(checked) => checked,
                 Err(_) => Err(HttpError::Slow {
                     address: server.name(),
@@ -258,7 +271,32 @@ impl HttpEndpoint {
             Err(error) if error.meaning() == Meaning::Down => server.set_aside(error),
             Err(_) => {}
         }
-        checked.map(|rows| rows.terms.is_empty())
+        checked
+    }
+
+    /// Carries out a harmless update as a health check: once, on the first server that has not failed lately, and
+    /// within the timeout of health checks.
+    ///
+    /// # Errors
+    /// When the server takes no updates from this user, or does not answer in time.
+    pub async fn check_update(
+        &self,
+        update: &Update,
+        context: &CallContext,
+    ) -> Result<(), StoreError> {
+        let server = self.server(self.fit_server());
+        let exchange = self.exchange(server, &self.checks, context);
+        let text = update.to_string();
+        let kind = within(context, self.check_within(server, self.kind_by(exchange))).await?;
+        let url = server.updates_alone(kind).ok_or_else(read_only)?;
+        let updated = exchange.change(Change {
+            method: Method::POST,
+            url,
+            content_type: update_type(kind),
+            text: &text,
+        });
+        let updated = self.check_within(server, updated);
+        within(context, async { updated.await.map(drop) }).await
     }
 
     async fn check_all(&self, context: &CallContext) -> Result<StoreInfo, HttpError> {

@@ -45,6 +45,47 @@ pub enum OptionsError {
     Tls(#[source] rustls::Error),
 }
 
+/// What a server answered, or failed to, when an error of a store comes from that.
+///
+/// ```
+/// use graph_store::StoreError;
+/// use graph_store::remote::http::HttpFailure;
+///
+/// fn is_denied(error: &StoreError) -> bool {
+///     let status = HttpFailure::of(error).and_then(|failure| failure.status());
+///     matches!(status, Some(401 | 403))
+/// }
+/// # assert!(!is_denied(&StoreError::Conflict));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct HttpFailure<'a>(&'a HttpError);
+
+impl<'a> HttpFailure<'a> {
+    /// Returns the failure that an error comes from, if it comes from one.
+    #[must_use]
+    pub fn of(error: &'a StoreError) -> Option<Self> {
+        match error {
+            StoreError::Unavailable(source)
+            | StoreError::OutcomeUnknown(source)
+            | StoreError::Failed(source) => source.downcast_ref().map(HttpFailure),
+            _ => None,
+        }
+    }
+
+    /// Returns the status of the answer, if there was one and it was no success.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        self.0.status().map(|status| status.as_u16())
+    }
+
+    /// Returns whether the server cannot be reached, did not answer completely and in time, or said that it cannot serve
+    /// at the moment.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        self.0.meaning() == Meaning::Down || matches!(self.0, HttpError::Busy { .. })
+    }
+}
+
 /// A failure of one exchange with one server.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(super) enum HttpError {

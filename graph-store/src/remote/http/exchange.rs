@@ -27,8 +27,17 @@ pub(super) struct Query<'a> {
 pub(super) struct Change<'a> {
     pub(super) method: Method,
     pub(super) url: Url,
-    pub(super) content_type: &'static str,
+    pub(super) content_type: &'a str,
     pub(super) text: &'a str,
+}
+
+/// Returns the type of an update that is sent to a server of a kind.
+pub(super) fn update_type(kind: ServerKind) -> &'static str {
+    match kind {
+        // Some endpoints know the type without parameters alone.
+        ServerKind::Sparql11 => "application/sparql-update",
+        _ => "application/sparql-update; charset=utf-8",
+    }
 }
 
 /// A server, how to communicate with it, and the context of the request.

@@ -40,6 +40,8 @@ async fn retried<'a, T>(
             return Err(error);
         }
         match (&error, error.status()) {
+            // Servers lock out whoever repeats wrong credentials.
+            (HttpError::Credentials { .. }, _) => return Err(error),
             (_, Some(status)) if options.retry_http_codes.contains(status.as_u16()) => {
                 tracing::warn!(%error, "retrying the SPARQL server");
                 tokio::time::sleep(options.retry_interval).await;

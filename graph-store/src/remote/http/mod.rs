@@ -13,8 +13,10 @@ mod exchange;
 mod export;
 mod failover;
 mod options;
+mod repository;
 mod results;
 mod server;
+mod server_transaction;
 mod session;
 mod store;
 mod transaction;
@@ -23,9 +25,10 @@ mod wire;
 mod writer;
 
 pub use endpoint::HttpEndpoint;
-pub use error::OptionsError;
+pub use error::{HttpFailure, OptionsError};
 pub use options::ConnectionOptions;
 /// The types of which options are made.
 pub use outbound::{Addresses, HttpCodes, Secret};
+pub use server_transaction::ServerTransaction;
 pub use store::HttpStore;
 pub use values::{ResultFormat, ServerKind, ServerType};

@@ -43,7 +43,7 @@ pub struct ConnectionOptions {
     /// Maximum time without a byte from the server, including the wait for the start of a result;
     /// zero disables the timeout.
     pub socket_timeout: Duration,
-    /// Statuses of responses after which a request is retried.
+    /// Statuses of responses after which a request is retried; never 401 and 403.
     pub retry_http_codes: HttpCodes,
     /// Maximum number of retries; zero disables them. A connection that is lost before the response
     /// begins counts too, and is replaced at once.

@@ -86,6 +86,16 @@ impl Server {
         Some(below(&url, &["update"]))
     }
 
+    /// Returns the address that takes an update outside of all transactions when the server is of `kind`.
+    pub(super) fn updates_alone(&self, kind: ServerKind) -> Option<Url> {
+        match kind {
+            ServerKind::Rdf4j | ServerKind::GraphDb => {
+                Some(below(&self.query_address(kind), &["statements"]))
+            }
+            ServerKind::Fuseki | ServerKind::Sparql11 => self.update_address(kind),
+        }
+    }
+
     /// Returns the base address of the server if it may speak RDF4J's protocol.
     pub(super) fn protocol_base(&self) -> Option<Url> {
         if self.repository.is_some() {

@@ -10,9 +10,9 @@ use spargebra::Update;
 
 use super::endpoint::{HttpEndpoint, within};
 use super::error::{HttpError, Meaning};
-use super::exchange::{Change, Exchange, Query};
+use super::exchange::{Change, Exchange, Query, update_type};
 use super::results::projection;
-use super::values::{ResultFormat, ServerKind};
+use super::values::ResultFormat;
 use crate::error::StoreError;
 use crate::remote::{
     EndpointQuery, Rows, SparqlEndpoint, UpdateEndpoint, UpdateError, UpdateSession,
@@ -81,7 +81,7 @@ impl UpdateSession for HttpSession {
         let sent = || Change {
             method: Method::POST,
             url: url.clone(),
-            content_type: content_type(kind),
+            content_type: update_type(kind),
             text: &text,
         };
         let mut refused = None;
@@ -102,14 +102,6 @@ impl UpdateSession for HttpSession {
 /// Returns the error of an endpoint that no update can be sent to.
 pub(super) fn read_only() -> StoreError {
     StoreError::Unsupported("no address is configured that takes updates of the store".to_owned())
-}
-
-fn content_type(kind: ServerKind) -> &'static str {
-    match kind {
-        // Some endpoints know the type without parameters alone.
-        ServerKind::Sparql11 => "application/sparql-update",
-        _ => "application/sparql-update; charset=utf-8",
-    }
 }
 
 /// Sends a change, and sends it again only while the server certainly did not carry it out.

@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use call_context::{CallContext, CallError};
+use futures::future::BoxFuture;
 use oxrdf::Quad;
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
@@ -20,7 +21,7 @@ use super::error::HttpError;
 use super::wire::{Failure, Wire};
 use crate::error::StoreError;
 use crate::remote::write::{
-    BlankQuads, DotSegments, Found, Graphs, Log, PATTERNS, PAUSE, Part, Queue, Turn, check_change,
+    BlankQuads, DotSegments, Found, Graphs, Log, PATTERNS, Part, Queue, Turn, check_change,
     check_patterns, opening, parts, quads_of, rows, to_the_end,
 };
 use crate::remote::{EndpointQuery, RemoteOptions, RemoteStore, Rows, SparqlEndpoint};
@@ -196,14 +197,7 @@ impl Open {
         let turn = state.turn.take()?;
         let (wire, timeout) = (Arc::clone(&self.wire), self.options.transaction_timeout);
         let task = self.runtime.spawn(async move {
-            let context = CallContext::new().with_timeout(timeout);
-            while let Err(error) = within(&context, wire.end(&context)).await {
-                if context.check().is_err() {
-                    tracing::warn!(%error, "a transaction of the SPARQL server ends by its time-out");
-                    break;
-                }
-                tokio::time::sleep(PAUSE).await;
-            }
+            wire.end_in_time(timeout).await;
             drop(turn);
         });
         Some(task)
@@ -222,27 +216,8 @@ impl Open {
             endpoint: &*self.endpoint,
             transaction_timeout: self.options.transaction_timeout,
         };
-        let settled = crate::remote::write::within(context, async {
-            let mut is_over = false;
-            loop {
-                // A server ends a transaction after what it is doing for it, so there is nothing more
-                // to come once it has answered.
-                if !is_over {
-                    match self.wire.end(context).await {
-                        Ok(()) => is_over = true,
-                        Err(error) => tracing::debug!(%error, "a transaction is to be ended"),
-                    }
-                }
-                match log.holds(request, context).await {
-                    Ok(true) => return Ok(true),
-                    Ok(false) if is_over => return Ok(false),
-                    Ok(false) => {}
-                    Err(error) => tracing::debug!(%error, "the record of a commit is looked for"),
-                }
-                tokio::time::sleep(PAUSE).await;
-            }
-        });
-        match settled.await {
+        let is_written = || -> BoxFuture<'_, _> { Box::pin(log.holds(request, context)) };
+        match self.wire.settle(&is_written, context).await {
             Ok(true) => Ok(()),
             Ok(false) if has_failed => Err(lost),
             Ok(false) => Err(StoreError::Conflict),

@@ -1,6 +1,7 @@
 //! A transaction of RDF4J's protocol, request by request.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use call_context::CallContext;
 use futures::future::BoxFuture;
@@ -9,15 +10,16 @@ use reqwest::header::LOCATION;
 use reqwest::{Method, Url};
 use spargebra::{Query as Select, Update};
 
-use super::endpoint::HttpEndpoint;
+use super::endpoint::{HttpEndpoint, within};
 use super::error::HttpError;
 use super::exchange::{Change, Exchange, Query, header};
 use super::results::{projection, read_rows};
 use super::session::changed;
 use super::values::{ResultFormat, ServerKind};
+use crate::error::StoreError;
 use crate::query::Dataset;
 use crate::remote::Rows;
-use crate::remote::write::Part;
+use crate::remote::write::{PAUSE, Part};
 
 /// The setting that makes RDF4J compare what was read with what is there; its other parameter,
 /// `isolation-level`, changes nothing.
@@ -84,6 +86,11 @@ impl Wire {
         &self.endpoint
     }
 
+    /// Returns the position of the server.
+    pub(super) fn server(&self) -> usize {
+        self.server
+    }
+
     /// Carries out an update outside of all transactions.
     pub(super) async fn update_alone(
         endpoint: &HttpEndpoint,
@@ -92,7 +99,8 @@ impl Wire {
     ) -> Result<(), HttpError> {
         let exchange = endpoint.on(endpoint.fit_server(), context);
         let kind = endpoint.kind_by(exchange).await?;
-        let statements = below(&exchange.server.query_address(kind), &["statements"]);
+        let statements = exchange.server.updates_alone(kind);
+        let statements = statements.expect("servers with transactions take updates");
         let text = update.to_string();
         changed(endpoint, exchange, &|| Change {
             method: Method::POST,
@@ -177,6 +185,48 @@ impl Wire {
             Err(error) if is_unknown(&error) => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    /// Rolls the transaction back, however often that must be asked for, until it has ended by itself.
+    pub(super) async fn end_in_time(&self, lasts: Duration) {
+        let context = CallContext::new().with_timeout(lasts);
+        while let Err(error) = within(&context, self.end(&context)).await {
+            if context.check().is_err() {
+                tracing::warn!(%error, "a transaction of the SPARQL server ends by its time-out");
+                break;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Finds out what became of a commit whose answer was lost: ends the transaction, and looks for what it wrote until the
+    /// deadline.
+    pub(super) async fn settle<'a>(
+        &'a self,
+        is_written: &(dyn Fn() -> BoxFuture<'a, Result<bool, StoreError>> + Sync),
+        context: &CallContext,
+    ) -> Result<bool, StoreError> {
+        crate::remote::write::within(context, async {
+            let mut is_over = false;
+            loop {
+                // A server ends a transaction after what it is doing for it, so there is nothing more
+                // to come once it has answered.
+                if !is_over {
+                    match self.end(context).await {
+                        Ok(()) => is_over = true,
+                        Err(error) => tracing::debug!(%error, "a transaction is to be ended"),
+                    }
+                }
+                match is_written().await {
+                    Ok(true) => return Ok(true),
+                    Ok(false) if is_over => return Ok(false),
+                    Ok(false) => {}
+                    Err(error) => tracing::debug!(%error, "what a commit wrote is looked for"),
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+        })
+        .await
     }
 
     fn action(&self, action: &str) -> Url {

@@ -65,7 +65,8 @@ async fn the_codes_that_are_retried_are_those_of_the_options() {
         ("50x", "511 Network Authentication Required", 1),
         ("429; 50x", "429 Too Many Requests", 2),
         ("4xx", "400 Bad Request", 2),
-        ("4xx", "401 Unauthorized", 2),
+        ("4xx", "401 Unauthorized", 1),
+        ("4xx", "403 Forbidden", 1),
         ("", "503 Service Unavailable", 1),
     ] {
         let endpoint = failing(status, 1).await;
