@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use graphql_service::Service;
 use service_runtime::{HealthRecord, Host};
+use tokio::sync::watch;
 
 /// A service of this process that is a subgraph.
 #[async_trait]
@@ -17,6 +18,11 @@ pub trait LocalSubgraph: Send + Sync + 'static {
 
     /// Returns why requests cannot be answered now.
     async fn obstacle(&self) -> Option<String>;
+
+    /// Returns what changes whenever its schema may have, if it says so.
+    fn schema_changes(&self) -> Option<watch::Receiver<u64>> {
+        None
+    }
 }
 
 /// A whole service of this process.
@@ -35,5 +41,9 @@ impl<H: Host> LocalSubgraph for Hosted<H> {
     async fn obstacle(&self) -> Option<String> {
         let (_, message) = self.0.obstacle().await?;
         Some(message)
+    }
+
+    fn schema_changes(&self) -> Option<watch::Receiver<u64>> {
+        Some(self.0.state().schema_changes())
     }
 }

@@ -27,6 +27,8 @@ pub struct GatewayAppOptions {
     pub dwell: Duration,
     /// Pause between looks for other schemas of the subgraphs; nobody looks where it is zero.
     pub poll_interval: Duration,
+    /// Whether a changed schema of a service of this process is served at once.
+    pub follow_bindings: bool,
     /// Whether mutations of the subgraphs are served.
     pub mutations: bool,
     /// Whether types that no operation can reach are left out of the schema.
@@ -62,6 +64,7 @@ impl Default for GatewayAppOptions {
             cache_max_age: Duration::ZERO,
             dwell: Duration::from_secs(10),
             poll_interval: Duration::ZERO,
+            follow_bindings: true,
             mutations: true,
             prune: false,
             limits: GatewayLimits::default(),

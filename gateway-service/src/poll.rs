@@ -1,18 +1,26 @@
-//! Changed schemas of subgraphs, looked for every now and then where that is asked for. A composite schema that
+//! Changed schemas of subgraphs, looked for every now and then where that is asked for, and at once where a service of this
+//! process says that it has another one. A composite schema that
 //! cannot be made leaves the one that is served, and health says so.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use federation::Ending;
 use federation::compose::SubgraphSource;
+use futures::future::select_all;
 use graphql_service::Weight;
+use tokio::sync::watch;
 
 use super::app::GatewayApp;
 use super::composite::Composite;
-use super::start::names;
+use super::start::{Reading, names};
+use super::subgraph::Source;
 
 /// Operations that are planned before a composite schema is served.
 const WARMED: usize = 500;
+
+/// Pause between looks whether the gateway has started.
+const STARTING: Duration = Duration::from_millis(100);
 
 /// What became of a look at the schemas.
 enum Look {
@@ -28,7 +36,7 @@ enum Look {
 
 impl GatewayApp {
     /// Looks for changed schemas, until the service ends: in the file of the supergraph, or at the subgraphs after each
-    /// `poll.interval`, and never if that is 0.
+    /// `poll.interval`, and never if that is 0, and at services of this process when they have another one.
     pub async fn poll(self: Arc<Self>) {
         match &self.supergraph {
             Some(file) => self.follow(file).await,
@@ -38,19 +46,30 @@ impl GatewayApp {
 
     async fn poll_subgraphs(&self) {
         let interval = self.options.poll_interval;
-        if interval.is_zero() {
+        let mut changes = self.local_changes();
+        if interval.is_zero() && changes.is_empty() {
             return;
         }
         let (mut refused, mut said) = ((Vec::new(), None), String::new());
         loop {
-            let pause = tokio::time::sleep(interval);
-            if self.ending.run_until_cancelled(pause).await.is_none() {
-                return;
-            }
-            let Some(served) = self.composite() else {
-                continue;
+            let is_local = async {
+                tokio::select! {
+                    () = sleep(interval) => false,
+                    () = changed(&mut changes) => true,
+                }
             };
-            let look = self.look_for_changes(&served, &refused.0);
+            let Some(is_local) = self.ending.run_until_cancelled(is_local).await else {
+                return;
+            };
+            // What changed while the gateway starts may have been read before.
+            let Some(served) = self.ending.run_until_cancelled(self.composed()).await else {
+                return;
+            };
+            let reading = match is_local {
+                true => Reading::Local(&served.sources),
+                false => Reading::All,
+            };
+            let look = self.look_for_changes(reading, &served, &refused.0);
             let Some(look) = self.ending.run_until_cancelled(look).await else {
                 return;
             };
@@ -73,10 +92,40 @@ impl GatewayApp {
         }
     }
 
+    /// Waits until there is a composite schema.
+    async fn composed(&self) -> Arc<Composite> {
+        loop {
+            if let Some(served) = self.composite() {
+                return served;
+            }
+            tokio::time::sleep(STARTING).await;
+        }
+    }
+
+    /// Returns what says that services of this process have another schema.
+    fn local_changes(&self) -> Vec<watch::Receiver<u64>> {
+        if !self.options.follow_bindings {
+            return Vec::new();
+        }
+        let endpoints = self.endpoints();
+        let locals = endpoints.subgraphs.iter().filter_map(|subgraph| {
+            let Source::Local(service) = &subgraph.source else {
+                return None;
+            };
+            service.schema_changes()
+        });
+        locals.collect()
+    }
+
     /// Reads the schemas, and serves them if they have changed and can be composed. `refused` are schemas that
     /// could not be.
-    async fn look_for_changes(&self, served: &Composite, refused: &[SubgraphSource]) -> Look {
-        let read = self.read_schemas().await;
+    async fn look_for_changes(
+        &self,
+        reading: Reading<'_>,
+        served: &Composite,
+        refused: &[SubgraphSource],
+    ) -> Look {
+        let read = self.read_schemas(reading).await;
         if let Some(idp) = &self.idp {
             idp.forget().await;
         }
@@ -134,6 +183,30 @@ impl GatewayApp {
         self.health.forget();
         self.metrics.switched();
         tracing::info!(planned, "the composite schema has changed");
+    }
+}
+
+/// Waits for the next look; forever if nobody is to look.
+async fn sleep(interval: Duration) {
+    match interval.is_zero() {
+        true => std::future::pending().await,
+        false => tokio::time::sleep(interval).await,
+    }
+}
+
+/// Waits until a service of this process has another schema.
+async fn changed(changes: &mut Vec<watch::Receiver<u64>>) {
+    loop {
+        if changes.is_empty() {
+            return std::future::pending().await;
+        }
+        let next = changes.iter_mut().map(|change| Box::pin(change.changed()));
+        let (changed, at, _) = select_all(next).await;
+        if changed.is_ok() {
+            return;
+        }
+        // The service has ended.
+        changes.swap_remove(at);
     }
 }
 

@@ -73,6 +73,29 @@ pub(super) struct Read {
     pub(super) faults: Vec<String>,
 }
 
+/// Which schemas are read.
+#[derive(Clone, Copy)]
+pub(super) enum Reading<'s> {
+    /// Those of all subgraphs.
+    All,
+    /// Those of services of this process; the others stay.
+    Local(&'s [SubgraphSource]),
+}
+
+impl<'s> Reading<'s> {
+    /// Returns the schema of a subgraph that is not read.
+    fn known(self, subgraph: &Subgraph) -> Option<&'s str> {
+        match (self, &subgraph.source) {
+            (Reading::Local(sources), Source::Remote(_)) => {
+                let mut sources = sources.iter();
+                let source = sources.find(|source| source.name == subgraph.name)?;
+                Some(&source.sdl)
+            }
+            _ => None,
+        }
+    }
+}
+
 impl GatewayApp {
     /// Reads and composes the schemas of the subgraphs, and serves the outcome. Subgraphs that do not answer are
     /// waited for, until the service ends.
@@ -100,7 +123,7 @@ impl GatewayApp {
         }
         self.endpoints().log();
         let sources = loop {
-            let read = self.read_schemas().await?;
+            let read = self.read_schemas(Reading::All).await?;
             if !read.faults.is_empty() {
                 return Err(StartError::Subgraphs(read.faults));
             }
@@ -123,16 +146,23 @@ impl GatewayApp {
         Ok(())
     }
 
-    /// Reads the schemas of all subgraphs. Where they demand a token the gateway logs in, and drops the token.
-    pub(super) async fn read_schemas(&self) -> Result<Read, IdpError> {
-        let token = match &self.idp {
-            Some(idp) => Some(idp.token().await?),
-            None => None,
+    /// Reads the schemas of subgraphs. Where they demand a token the gateway logs in, and drops the token.
+    pub(super) async fn read_schemas(&self, reading: Reading<'_>) -> Result<Read, IdpError> {
+        let token = match (&self.idp, reading) {
+            (Some(idp), Reading::All) => Some(idp.token().await?),
+            _ => None,
         };
         let endpoints = self.endpoints();
         let (subgraphs, client) = (&endpoints.subgraphs, &endpoints.client);
-        let reading = subgraphs.iter();
-        let reading = reading.map(|subgraph| read_schema(client, subgraph, token.as_ref()));
+        let reading = subgraphs.iter().map(|subgraph| {
+            let (known, token) = (reading.known(subgraph), token.as_ref());
+            async move {
+                match known {
+                    Some(sdl) => Ok(sdl.to_owned()),
+                    None => read_schema(client, subgraph, token).await,
+                }
+            }
+        });
         let outcomes = join_all(reading).await;
         let mut read = Read {
             sources: Vec::new(),

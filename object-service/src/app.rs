@@ -38,6 +38,10 @@ pub struct AppOptions {
     pub max_schema_bytes: usize,
     /// Time for the store to answer a health check, where that is longer than others have.
     pub store_check_time: Duration,
+    /// Time for a store of schemas to answer a health check, where that is longer than others have.
+    pub schemas_check_time: Duration,
+    /// How often it is looked what is bound, where other processes share the stored schemas.
+    pub follow_interval: Duration,
 }
 
 /// When mutations are served.
@@ -73,6 +77,8 @@ impl Default for AppOptions {
             max_schemas: 1_000,
             max_schema_bytes: 64 << 20,
             store_check_time: Duration::ZERO,
+            schemas_check_time: Duration::ZERO,
+            follow_interval: Duration::from_secs(2),
         }
     }
 }
@@ -92,14 +98,18 @@ pub struct App {
     /// Held while it is found out whether there is room for changes.
     pub(crate) room_checks: Arc<Semaphore>,
     bound: ArcSwapOption<Bound>,
+    /// Why what is bound in a shared store is not what is served.
+    pub(crate) not_followed: ArcSwapOption<String>,
     /// Held while a schema is stored, replaced, removed or bound, so that what is bound is always
     /// what is stored. Requests never wait for it.
-    changes: Mutex<()>,
+    pub(crate) changes: Mutex<()>,
 }
 
 /// A schema that is being served.
 pub(crate) struct Bound {
     pub(crate) id: String,
+    /// The revision of the stored document.
+    pub(crate) revision: String,
     pub(crate) label: Option<String>,
     pub(crate) service: Arc<ObjectService>,
     /// Sample queries in GraphiQL, the one to begin with first.
@@ -181,6 +191,7 @@ impl App {
             dumps: Arc::new(Semaphore::new(MAX_DUMPS)),
             room_checks: Arc::new(Semaphore::new(1)),
             bound: ArcSwapOption::empty(),
+            not_followed: ArcSwapOption::empty(),
             changes: Mutex::default(),
         }
     }
@@ -262,18 +273,21 @@ impl App {
         let id = &usable.id;
         check_id(id).map_err(|error| SchemaChangeError::IdInvalid { error })?;
         let _change = self.changes.lock().await;
-        let stored = self.schemas.get(id).await?;
-        if stored.as_ref().is_none_or(|stored| *stored.text != *text) {
-            self.check_room(id, text.len()).await?;
-            let text: Arc<str> = text.into();
-            if stored.is_none() {
-                self.schemas.create(id, text).await?;
-            } else {
-                tracing::info!(schema = id, "replacing the stored schema");
-                self.schemas.replace(id, text, &Expected::default()).await?;
+        let stored = match self.schemas.get(id).await? {
+            Some(stored) if *stored.text == *text => stored,
+            stored => {
+                self.check_room(id, text.len()).await?;
+                let text: Arc<str> = text.into();
+                match stored {
+                    None => self.schemas.create(id, text).await?,
+                    Some(_) => {
+                        tracing::info!(schema = id, "replacing the stored schema");
+                        self.schemas.replace(id, text, &Expected::default()).await?
+                    }
+                }
             }
-        }
-        self.bind_checked(id, usable, query).await
+        };
+        self.bind_checked(&stored, usable, query).await
     }
 
     /// Checks that a document would be within the bounds of what is stored.
@@ -320,11 +334,12 @@ impl App {
         }
         self.check_room(id, text.len()).await?;
         let renewed = match self.bound() {
-            Some(bound) if bound.id == id => Some(self.prepare(id, &usable, None).await?),
+            Some(bound) if bound.id == id => Some(self.prepare(id, "", &usable, None).await?),
             _ => None,
         };
         let stored = self.schemas.replace(id, text, expected).await?;
-        if let Some(bound) = renewed {
+        if let Some(mut bound) = renewed {
+            bound.revision.clone_from(&stored.revision);
             self.swap(Some(bound));
         }
         Ok((stored, checked))
@@ -364,7 +379,7 @@ impl App {
         let _change = self.changes.lock().await;
         let stored = self.stored(id, expected).await?;
         let (usable, checked) = self.usable(&stored.text).await?;
-        self.bind_checked(id, &usable, query).await?;
+        self.bind_checked(&stored, &usable, query).await?;
         Ok((stored, checked))
     }
 
@@ -375,28 +390,34 @@ impl App {
     /// Fails when the schema store does, or no slot is free in time.
     pub async fn bind_again(
         &self,
-        id: &str,
+        stored: &StoredSchema,
         usable: &UsableSchema,
     ) -> Result<(), SchemaChangeError> {
         let _change = self.changes.lock().await;
-        self.bind_checked(id, usable, None).await
+        let bound = self.prepare(&stored.id, &stored.revision, usable, None);
+        self.serve(bound.await?, usable);
+        Ok(())
     }
 
     /// Binds a stored schema, while nobody else changes any.
     async fn bind_checked(
         &self,
-        id: &str,
+        stored: &StoredSchema,
         usable: &UsableSchema,
         query: Option<&str>,
     ) -> Result<(), SchemaChangeError> {
-        let bound = self.prepare(id, usable, query).await?;
-        self.schemas
-            .set_binding(ServiceKind::Objects, Some(id))
-            .await?;
-        self.swap(Some(bound));
-        let types = usable.soml.objects.len();
-        tracing::info!(schema = id, types, "schema bound");
+        let id = &stored.id;
+        let bound = self.prepare(id, &stored.revision, usable, query).await?;
+        let service = ServiceKind::Objects;
+        self.schemas.set_binding(service, Some(id)).await?;
+        self.serve(bound, usable);
         Ok(())
+    }
+
+    pub(crate) fn serve(&self, bound: Bound, usable: &UsableSchema) {
+        let types = usable.soml.objects.len();
+        tracing::info!(schema = bound.id, types, "schema bound");
+        self.swap(Some(bound));
     }
 
     /// Unbinds a schema; does nothing when it is not the one that is bound.
@@ -407,8 +428,14 @@ impl App {
     pub async fn unbind(&self, id: &str, expected: &Expected) -> Result<(), SchemaChangeError> {
         let _change = self.changes.lock().await;
         self.stored(id, expected).await?;
-        if self.is_bound(id) {
-            self.schemas.set_binding(ServiceKind::Objects, None).await?;
+        let (service, is_bound) = (ServiceKind::Objects, self.is_bound(id));
+        if self.schemas.is_shared() {
+            // Another process may have bound it a moment ago.
+            self.schemas.unbind(service, id).await?;
+        } else if is_bound {
+            self.schemas.set_binding(service, None).await?;
+        }
+        if is_bound {
             self.swap(None);
             tracing::info!(schema = id, "schema unbound");
         }
@@ -469,9 +496,10 @@ impl App {
         self.bound.load_full()
     }
 
-    async fn prepare(
+    pub(crate) async fn prepare(
         &self,
         id: &str,
+        revision: &str,
         usable: &UsableSchema,
         query: Option<&str>,
     ) -> Result<Bound, SlotError> {
@@ -491,6 +519,7 @@ impl App {
         let (service, examples) = self.host.in_slot(make).await?;
         Ok(Bound {
             id: id.to_owned(),
+            revision: revision.to_owned(),
             label: usable.soml.metadata.label.clone(),
             examples,
             service: Arc::new(service),
@@ -532,7 +561,10 @@ impl App {
         self.host.in_slot(check).await
     }
 
-    async fn usable(&self, text: &Arc<str>) -> Result<(UsableSchema, Checked), SchemaChangeError> {
+    pub(crate) async fn usable(
+        &self,
+        text: &Arc<str>,
+    ) -> Result<(UsableSchema, Checked), SchemaChangeError> {
         let mut checked = self.check(text, |checked| checked).await?;
         match checked.schema.take() {
             Some(usable) => Ok((usable, checked)),
@@ -540,8 +572,10 @@ impl App {
         }
     }
 
-    fn swap(&self, bound: Option<Bound>) {
+    pub(crate) fn swap(&self, bound: Option<Bound>) {
         self.bound.store(bound.map(Arc::new));
+        self.not_followed.store(None);
+        self.host.schema_changed();
         self.health.forget();
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use graph_store::{CallContext, StoreError, WriteStore};
 use graphql_service::{Request, RequestContext};
+use schema_registry::SchemaStoreError;
 use service_runtime::checks::{MUTATION, QUERY, SCHEMA, SCHEMA_RIGHTS, STORE};
 use service_runtime::{HealthRecord, Host, Status};
 
@@ -66,9 +67,18 @@ async fn check_store(app: &App) -> HealthRecord {
 }
 
 async fn check_schema(app: &App) -> HealthRecord {
-    let (status, message) = match app.bound() {
-        Some(bound) => (Status::Ok, format!("schema `{}` is bound", bound.id)),
-        None => (Status::Error, "no schema is bound".to_owned()),
+    if let Err(why) = store_of_schemas(app).await {
+        let message = format!("{UNUSABLE_SCHEMAS} {why}");
+        return SCHEMA.record(Status::Error, message);
+    }
+    let (status, message) = match (app.bound(), app.not_followed.load_full()) {
+        (Some(bound), None) => (Status::Ok, format!("schema `{}` is bound", bound.id)),
+        (Some(bound), Some(why)) => {
+            let message = format!("schema `{}` is served: {why}", bound.id);
+            (Status::Warning, message)
+        }
+        (None, None) => (Status::Error, "no schema is bound".to_owned()),
+        (None, Some(why)) => (Status::Error, format!("no schema is served: {why}")),
     };
     match tokio::time::timeout(CHECK_TIME, app.schemas.missing()).await {
         Ok(Ok(missing)) if missing.is_empty() => SCHEMA.record(status, message),
@@ -93,14 +103,45 @@ async fn check_schema(app: &App) -> HealthRecord {
     }
 }
 
+/// What a check says of a store of schemas that cannot be used, before the reason.
+const UNUSABLE_SCHEMAS: &str = "the server that stores the schemas";
+
+/// Returns why the schemas cannot be read or changed, if a record says so.
+pub(crate) fn unusable_schemas(record: &HealthRecord) -> Option<String> {
+    let mut checks = record.health_checks.iter();
+    let check = checks.find(|check| check.message.starts_with(UNUSABLE_SCHEMAS))?;
+    Some(check.message.clone())
+}
+
+/// Returns what is wrong with the server that stores the schemas, by asking it.
+async fn store_of_schemas(app: &App) -> Result<(), &'static str> {
+    let time = CHECK_TIME.max(app.options.schemas_check_time);
+    let error = match tokio::time::timeout(time, app.schemas.probe()).await {
+        Ok(Ok(())) => return Ok(()),
+        Ok(Err(error)) => error,
+        Err(_) => return Err("does not answer in time"),
+    };
+    tracing::warn!(
+        error = &error as &dyn std::error::Error,
+        "the store of schemas failed its check"
+    );
+    Err(match error {
+        SchemaStoreError::Unavailable(_) => "cannot be reached",
+        SchemaStoreError::AccessDenied(_) => "denies access",
+        _ => "does not do what it is asked for",
+    })
+}
+
 async fn check_schema_rights(app: &App) -> HealthRecord {
-    let stored = match app.schemas.rights().await {
-        Ok(stored) => stored,
-        Err(error) => {
-            tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                "the rights on schemas cannot be read"
-            );
+    let stored = match tokio::time::timeout(CHECK_TIME, app.schemas.rights()).await {
+        Ok(Ok(stored)) => stored,
+        failed => {
+            if let Ok(Err(error)) = &failed {
+                tracing::warn!(
+                    error = error as &dyn std::error::Error,
+                    "the rights on schemas cannot be read"
+                );
+            }
             let message = "the schema store does not respond";
             return SCHEMA_RIGHTS.record(Status::Error, message.to_owned());
         }

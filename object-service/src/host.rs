@@ -10,13 +10,13 @@ use service_runtime::checks::OBJECT_CHECKS;
 use service_runtime::schemas::ManagesSchemas;
 use service_runtime::{
     Advice, Check, Example, HealthRecord, Host, HostState, PrintedSdl, Serve, ServiceRouter, Shown,
-    no_schema,
+    code, no_schema,
 };
 use tokio::task::JoinSet;
 
 use super::app::{App, Bound, Mutations};
 use super::change_records::Records;
-use super::{health, routes};
+use super::{follow, health, routes};
 
 #[async_trait]
 impl Host for App {
@@ -42,10 +42,17 @@ impl Host for App {
     }
 
     async fn obstacle(&self) -> Option<(ErrorCode, String)> {
-        if self.bound().is_none() {
+        let is_bound = self.bound().is_some();
+        if !is_bound && !self.schemas.is_shared() {
             return Some(no_schema());
         }
         let record = health::health(self, true).await;
+        if let Some(message) = health::unusable_schemas(&record) {
+            return Some((code::SCHEMA_STORE_UNAVAILABLE, message));
+        }
+        if !is_bound {
+            return Some(no_schema());
+        }
         Some((engine::STORE_UNAVAILABLE, health::obstacle(record)?))
     }
 }
@@ -69,6 +76,9 @@ impl Serve for App {
             let loaded = Arc::clone(self);
             let is_ready = move || loaded.host.load_state().is_none();
             tasks.spawn(records.keep_recent(retention, is_ready));
+        }
+        if self.schemas.is_shared() {
+            tasks.spawn(follow::follow(Arc::clone(self)));
         }
     }
 }

@@ -5,6 +5,7 @@ mod change_records;
 pub mod code;
 mod examples;
 pub mod folder;
+mod follow;
 mod health;
 mod host;
 mod routes;

@@ -290,7 +290,10 @@ async fn each_service_has_its_binding(Subject { one, two, other }: Subject) {
     }
     bind(&*two, objects, Some("books")).await;
     assert_eq!(binding(&*one, objects).await, bound("books"));
-    bind(&*two, objects, None).await;
+    for (id, was_bound) in [("films", false), ("books", true), ("books", false)] {
+        let unbound = two.unbind(objects, id).await.expect("it is compared");
+        assert_eq!(unbound, was_bound, "{id}");
+    }
     let state = one.binding_state(objects).await.expect("it is read");
     assert_eq!((state.binding, state.revision), (Binding::Nothing, None));
     assert_eq!(binding(&*one, search).await, bound("books"));

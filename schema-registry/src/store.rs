@@ -271,6 +271,18 @@ pub trait SchemaStore: Send + Sync + 'static {
         Ok(())
     }
 
+    /// Keeps that nothing is bound to a service, if a document of this name is. Returns whether it was.
+    async fn unbind(&self, service: ServiceKind, id: &str) -> Result<bool, SchemaStoreError> {
+        let is_bound = match self.binding(service).await {
+            Err(SchemaStoreError::Missing { id: lost, .. }) => lost == id,
+            binding => binding?.id() == Some(id),
+        };
+        if is_bound {
+            self.set_binding(service, None).await?;
+        }
+        Ok(is_bound)
+    }
+
     /// Returns what is bound to a service, and the revision of its document. Services of a
     /// [shared](SchemaStore::is_shared) store call this every few seconds.
     ///

@@ -31,7 +31,8 @@ pub const SCHEMA: Check = Check {
     description: "A schema is bound to the service.",
     impact: "GraphQL requests are answered with 503 SCHEMA_NOT_BOUND.",
     remedy: "Store a schema with `POST /soml` and bind it with `PUT /soml/{id}/objects`; or start \
-             the service with `--schema FILE`. Files of stored schemas that are missing come back from a backup, or \
+             the service with `--schema FILE`. Where a server stores the schemas, it must respond at the address \
+             in `soml.storage.*`, and allow reading and writing. Files of stored schemas that are missing come back from a backup, or \
              when the schema is sent again with `PUT /soml/{id}`.",
 };
 

@@ -44,6 +44,7 @@ const SOURCES: &[(&str, &str)] = pages![
     "queries",
     "schema",
     "search",
+    "shared-schemas",
     "sparql-servers",
     "stores",
     "writing",

@@ -96,6 +96,7 @@ pub(crate) async fn about<H: Host>(State(app): State<Arc<H>>) -> Response {
     let bound = app.shown();
     fresh(Json(json!({
         "name": app.state().options.name,
+        "address": app.state().options.network_address,
         "version": env!("CARGO_PKG_VERSION"),
         "license": env!("CARGO_PKG_LICENSE"),
         "schema": bound.as_ref().map(|bound| bound.id()),

@@ -15,6 +15,8 @@ pub struct HostOptions {
     /// Address to listen on; port 0 takes a free one. Where it is one of this machine alone, requests may name only
     /// such hosts.
     pub address: SocketAddr,
+    /// Address at which others reach the service, where it is known; shown at `/__about`.
+    pub network_address: Option<String>,
     /// Limits on a document and its response.
     pub limits: Limits,
     /// Time for a request, after which it fails.
@@ -66,6 +68,7 @@ impl Default for HostOptions {
         HostOptions {
             name: "service".to_owned(),
             address: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
+            network_address: None,
             limits: Limits::default(),
             request_timeout: Duration::from_secs(60),
             max_body_bytes: 1 << 20,

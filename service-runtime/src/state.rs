@@ -9,6 +9,7 @@ use graphql_service::{Caller, SlotError, Weight};
 use schema_registry::{SchemaStore, SchemaStoreError};
 use service_auth::Verifier;
 use service_auth::rights::{Manager, SchemaRights};
+use tokio::sync::watch;
 
 use super::loading::{LoadProgress, LoadState};
 use super::options::HostOptions;
@@ -26,6 +27,8 @@ pub struct HostState {
     pub loading: Arc<LoadProgress>,
     started: Instant,
     draining: AtomicBool,
+    /// How often another schema was bound, or none.
+    schemas: watch::Sender<u64>,
 }
 
 impl Default for HostState {
@@ -48,6 +51,7 @@ impl HostState {
             loading: Arc::default(),
             started: Instant::now(),
             draining: AtomicBool::new(false),
+            schemas: watch::Sender::new(0),
         }
     }
 
@@ -86,6 +90,17 @@ impl HostState {
     #[must_use]
     pub fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
+    }
+
+    /// Lets those know who [follow](HostState::schema_changes) it that another schema is served, or none.
+    pub fn schema_changed(&self) {
+        self.schemas.send_modify(|count| *count += 1);
+    }
+
+    /// Returns what changes whenever another schema is served, or none.
+    #[must_use]
+    pub fn schema_changes(&self) -> watch::Receiver<u64> {
+        self.schemas.subscribe()
     }
 
     /// Does work with a schema, which may take seconds, once there is a slot for it.

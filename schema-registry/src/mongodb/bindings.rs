@@ -77,6 +77,24 @@ impl Bindings<'_> {
         Err(contended())
     }
 
+    /// Binds nothing if a schema is bound. Returns whether it was.
+    pub(super) async fn unset(
+        &self,
+        service: ServiceKind,
+        id: &str,
+    ) -> Result<bool, SchemaStoreError> {
+        for _ in 0..ROUNDS {
+            let earlier = self.read(service).await?;
+            if earlier.as_ref().and_then(|record| record.binding.id()) != Some(id) {
+                return Ok(false);
+            }
+            if self.change(service, earlier.as_ref(), None).await? {
+                return Ok(true);
+            }
+        }
+        Err(contended())
+    }
+
     async fn read(&self, service: ServiceKind) -> Result<Option<BindingRecord>, SchemaStoreError> {
         read(self.calls, binding_key(self.application, service)).await
     }

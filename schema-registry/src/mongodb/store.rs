@@ -198,6 +198,10 @@ impl SchemaStore for MongoSchemaStore {
         self.bindings().set(service, id).await
     }
 
+    async fn unbind(&self, service: ServiceKind, id: &str) -> Result<bool, SchemaStoreError> {
+        self.bindings().unset(service, id).await
+    }
+
     async fn binding_state(&self, service: ServiceKind) -> Result<BindingState, SchemaStoreError> {
         self.bindings().state(service).await
     }
