@@ -11,7 +11,7 @@ use search_index::engine::{
 };
 use search_index::graph_store::CallContext;
 use search_index::mapping::{
-    Content, IndexDefinition, Indexes, MappingOptions, ObjectFields, Owner,
+    Content, IndexDefinition, IndexNumber, Indexes, MappingOptions, ObjectFields, Owner,
 };
 use search_index::soml_core::Valid;
 use search_index::soml_core::datatype::Scalar;
@@ -144,12 +144,17 @@ impl Fixture {
 
     /// Creates the index.
     pub(crate) async fn empty(engine: Engine, objects: &str) -> Self {
+        Fixture::empty_under(engine, objects, 0).await
+    }
+
+    /// Creates an index under a lease.
+    pub(crate) async fn empty_under(engine: Engine, objects: &str, lease: u64) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let objects = Arc::new(Objects::new(objects));
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let fixture = Fixture {
             engine,
-            name: PhysicalName::new(&objects.definition, number),
+            name: PhysicalName::new(&objects.definition, IndexNumber { lease, number }),
             objects,
             context: CallContext::new(),
         };

@@ -18,6 +18,7 @@ super::cases! {
     an_index_has_one_name,
     an_index_says_whose_it_is,
     aliases_move_at_once,
+    an_alias_is_not_moved_from_an_index_of_a_later_lease,
     what_is_not_there_is_not_found,
     a_search_ends_at_its_deadline,
     the_engine_says_what_it_is,
@@ -178,7 +179,6 @@ async fn aliases_move_at_once(engine: Engine) {
     // An index may stand where the alias belongs.
     let replaced = Switch {
         replaces_index: true,
-        lease: 0,
         ..to(old.name.as_str(), Some(&new.name))
     };
     switch(vec![replaced]).await.expect("moved");
@@ -188,6 +188,36 @@ async fn aliases_move_at_once(engine: Engine) {
     expected.sort();
     assert_eq!(aliases_of(&new).await, expected);
     new.end().await;
+}
+
+async fn an_alias_is_not_moved_from_an_index_of_a_later_lease(engine: Engine) {
+    let earlier = Fixture::empty_under(engine.clone(), THING, 4).await;
+    let later = Fixture::empty_under(engine, THING, 5).await;
+    let alias = earlier.objects.definition.alias();
+    let (engine, context) = (&later.engine, &later.context);
+    let switch = async |to: Option<&Fixture>, lease| {
+        let switch = Switch {
+            alias: alias.clone(),
+            to: to.map(|fixture| fixture.name.clone()),
+            replaces_index: false,
+            lease,
+        };
+        engine.switch(&[switch], context).await
+    };
+    switch(Some(&earlier), 4).await.expect("moved");
+    switch(Some(&later), 5).await.expect("moved");
+    for to in [Some(&earlier), None] {
+        let refused = switch(to, 4).await;
+        assert!(
+            matches!(refused, Err(EngineError::Outdated { .. })),
+            "{refused:?}"
+        );
+        assert_eq!(aliases_of(&later).await, std::slice::from_ref(&alias));
+    }
+    switch(None, 5).await.expect("removed");
+    assert_eq!(aliases_of(&later).await, [""; 0]);
+    earlier.end().await;
+    later.end().await;
 }
 
 async fn what_is_not_there_is_not_found(engine: Engine) {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use graph_store::CallContext;
+use graph_store::{CallContext, GraphStore};
 use search_index::engine::{EngineError, Mark};
-use search_index::indexer::{IndexerError, Outcome, Stage};
+use search_index::indexer::{Indexer, IndexerError, IndexerOptions, Outcome, Stage};
 
-use super::memory::{Fault, Index, Memory};
+use super::memory::{Fault, Index, Memory, State};
 use super::{films, indexer, options, run, store, triples};
 
 fn engine() -> Arc<Memory> {
@@ -421,4 +421,104 @@ async fn a_page_of_large_objects_is_read_in_parts() {
     assert_eq!(engine.behind("svc-film").map(|films| films.len()), Some(40));
     let bulks = engine.state().bulks;
     assert!((20..=40).contains(&bulks), "{bulks} bulks of two documents");
+}
+
+fn under(lease: u64) -> IndexerOptions {
+    let mut options = options();
+    options.lease = lease;
+    options
+}
+
+/// An engine, and data that stay the same.
+type World = (Arc<Memory>, Arc<dyn GraphStore>);
+
+fn world() -> World {
+    (engine(), store(&triples(3, 2)))
+}
+
+fn of((engine, data): &World, property: &str, lease: u64) -> Indexer {
+    let (data, engine) = (Arc::clone(data), engine.clone());
+    indexer(&films(property), data, engine, under(lease))
+}
+
+#[tokio::test]
+async fn a_run_has_the_number_of_its_lease_and_touches_nothing_of_a_later_one() {
+    let world = world();
+    let engine = &world.0;
+    for (lease, property, names) in [
+        (3, "name", ["svc-film-3-1", "svc-planet-3-1"]),
+        (4, "label", ["svc-film-3-1", "svc-planet-4-1"]),
+    ] {
+        run(&of(&world, property, lease)).await.expect("a run");
+        assert_eq!(engine.names(), names);
+    }
+    let calls = engine.state().calls.len();
+    let outdated = run(&of(&world, "name", 3)).await.expect_err("it is late");
+    assert!(
+        outdated.is_outdated() && !outdated.is_transient(),
+        "{outdated:?}"
+    );
+    assert_eq!(engine.names(), ["svc-film-3-1", "svc-planet-4-1"]);
+    assert!(
+        engine.state().calls[calls..]
+            .iter()
+            .all(|call| call == "indexes")
+    );
+    // Whoever builds without a lease comes after all that is there.
+    run(&of(&world, "name", 0)).await.expect("a run");
+    assert_eq!(engine.names(), ["svc-film-3-1", "svc-planet-4-2"]);
+}
+
+#[tokio::test]
+async fn what_an_earlier_holder_of_the_lease_leaves_is_deleted() {
+    let world = world();
+    let engine = &world.0;
+    run(&of(&world, "name", 3)).await.expect("a run");
+    let late = {
+        let mut state = engine.state();
+        let film = state.indexes["svc-film-3-1"].clone();
+        // It was created late, and one has moved the alias at the same moment.
+        let unused = Index {
+            mark: film.mark.clone(),
+            ..Index::default()
+        };
+        state
+            .indexes
+            .insert("svc-film-2-9".to_owned(), unused.clone());
+        state.indexes.insert("svc-film-5-1".to_owned(), unused);
+        state.indexes.insert("svc-film-2-1".to_owned(), film);
+        let aliased = ["svc-film-2-1", "svc-film-3-1"];
+        aliased.map(str::to_owned)
+    };
+    let is_aliased = |name: &String| engine.state().indexes[name].aliases.contains("svc-film");
+    assert!(late.iter().all(is_aliased));
+    run(&of(&world, "name", 6)).await.expect("a run");
+    assert_eq!(engine.names(), ["svc-film-3-1", "svc-planet-3-1"]);
+    assert_eq!(engine.behind("svc-film").expect("films").len(), 3);
+}
+
+#[tokio::test]
+async fn a_complete_index_whose_alias_was_removed_may_still_be_searched_for_a_while() {
+    let world = world();
+    let engine = &world.0;
+    run(&of(&world, "name", 3)).await.expect("a run");
+    let remove = |state: &mut State| {
+        state
+            .indexes
+            .get_mut("svc-film-3-1")
+            .expect("films")
+            .aliases
+            .clear()
+    };
+    remove(&mut engine.state());
+    let indexer = of(&world, "name", 4);
+    let report = indexer.run(&CallContext::new()).await.expect("a run");
+    assert_eq!(
+        engine.names(),
+        ["svc-film-3-1", "svc-film-4-1", "svc-planet-3-1"]
+    );
+    let context = CallContext::new();
+    let removed = indexer.remove_superseded(&report, &context).await;
+    removed.expect("removed");
+    assert_eq!(engine.names(), ["svc-film-4-1", "svc-planet-3-1"]);
 }

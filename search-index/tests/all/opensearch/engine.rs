@@ -4,6 +4,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use futures::future::join_all;
 use graph_store::CallContext;
 use search_index::document::Document;
 use search_index::dsl::{Match, Missing, Query, Search, Sort, TotalHits, Value};
@@ -311,6 +312,38 @@ async fn documents_are_judged_one_by_one_and_listed_by_id() {
 
 #[tokio::test]
 #[ignore = "needs an OpenSearch server named by OPENSEARCH_URL"]
+async fn an_alias_that_many_move_at_once_leads_to_one_index() {
+    let planets = join_all((0..6).map(|_| Planets::new())).await;
+    let to = |planets: &Planets| Switch {
+        alias: "svc-test-many".to_owned(),
+        to: Some(planets.name.clone()),
+        replaces_index: false,
+        lease: 0,
+    };
+    let first = &planets[0];
+    let switched = first.engine.switch(&[to(first)], &first.context).await;
+    switched.expect("switched");
+    for _ in 0..20 {
+        let moves = planets.iter().map(async |planets| {
+            planets
+                .engine
+                .switch(&[to(planets)], &planets.context)
+                .await
+        });
+        // Who comes too late too often is refused.
+        drop(join_all(moves).await);
+        let indexes = first.engine.indexes(&first.context).await.expect("indexes");
+        let mut aliases = indexes.iter().flat_map(|index| &index.aliases);
+        let found = aliases.by_ref().filter(|alias| *alias == "svc-test-many");
+        assert_eq!(found.count(), 1);
+    }
+    for planets in planets {
+        planets.end().await;
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs an OpenSearch server named by OPENSEARCH_URL"]
 async fn aliases_move_together() {
     let (one, other) = (Planets::new().await, Planets::new().await);
     let (engine, context) = (&one.engine, &one.context);
@@ -326,7 +359,6 @@ async fn aliases_move_together() {
     ureq::put(&concrete).send("").expect("an index");
     let refused = Switch {
         replaces_index: false,
-        lease: 0,
         ..to("svc-test-b", &one)
     };
     let refused = engine
