@@ -8,6 +8,8 @@ mod lease;
 mod memory;
 #[cfg(feature = "mongodb")]
 mod mongodb;
+#[cfg(feature = "rdf4j")]
+mod rdf4j;
 mod report;
 mod state;
 mod store;
@@ -22,6 +24,10 @@ pub use memory::InMemorySchemaStore;
 #[cfg(feature = "mongodb")]
 pub use mongodb::{
     MongoOptionsError, MongoReadConcern, MongoSchemaOptions, MongoSchemaStore, MongoWriteConcern,
+};
+#[cfg(feature = "rdf4j")]
+pub use rdf4j::{
+    Rdf4jOptionsError, Rdf4jSchemaOptions, Rdf4jSchemaStore, SCHEMAS_GRAPH, SCHEMAS_VOCABULARY,
 };
 pub use report::{json, json_ld};
 pub use store::{

@@ -7,3 +7,11 @@ mod mongodb_fake;
 mod mongodb_server;
 #[cfg(feature = "mongodb")]
 mod mongodb_wire;
+#[cfg(feature = "rdf4j")]
+mod rdf4j_creation;
+#[cfg(feature = "rdf4j")]
+mod rdf4j_endpoint;
+#[cfg(feature = "rdf4j")]
+mod rdf4j_faults;
+#[cfg(feature = "rdf4j")]
+mod rdf4j_server;
