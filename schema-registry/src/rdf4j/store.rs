@@ -194,6 +194,24 @@ impl SchemaStore for Rdf4jSchemaStore {
         self.server.change(&read, bind).await
     }
 
+    async fn unbind(&self, service: ServiceKind, id: &str) -> Result<bool, SchemaStoreError> {
+        let node = vocabulary::binding(&self.application, service);
+        let unbind = |rows: Rows| {
+            let state = binding_state(&rows, &node)?;
+            let is_bound = state.binding.id() == Some(id);
+            let change = binding(&node, &self.application, service, None, is_bound);
+            Ok(match is_bound {
+                true => change,
+                false => Change {
+                    update: None,
+                    ..change
+                },
+            })
+        };
+        let read = algebra::bound(&node);
+        self.server.change(&read, unbind).await
+    }
+
     async fn binding_state(&self, service: ServiceKind) -> Result<BindingState, SchemaStoreError> {
         let node = vocabulary::binding(&self.application, service);
         let rows = self.server.select(&algebra::bound(&node)).await?;

@@ -471,6 +471,7 @@ async fn nothing_is_written_where_a_comparison_fails() {
         beat: 0,
     };
     assert!(!store.swap_lease("x", Some(&record), &record).await.unwrap());
+    assert!(!store.unbind(ServiceKind::Search, "films").await.unwrap());
     // RDF4J keeps the memory of some that are rolled back.
     assert_eq!(endpoint.count("begin"), endpoint.count("COMMIT"));
     assert_eq!(endpoint.count("UPDATE") + endpoint.count("end"), 0);
