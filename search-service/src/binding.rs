@@ -135,7 +135,7 @@ impl SearchApp {
         // It may have been accepted at the last moment.
         let is_bound = self.bound().is_some_and(|bound| bound.id == id);
         let is_kept = self.is_kept(id).await;
-        if is_kept && let Err(error) = self.schemas.set_binding(ServiceKind::Search, None).await {
+        if is_kept && let Err(error) = self.keep_unbound(id).await {
             if let Some(ended) = ended {
                 self.resume(ended);
             }
@@ -155,6 +155,7 @@ impl SearchApp {
             // Only what was bound later, and is being built, is left.
             let next = self.accepted_job().map(|job| Arc::clone(&job.candidate));
             self.bound.store(next);
+            self.host.schema_changed();
         }
         if is_kept || is_bound || is_starting {
             // In this order: the start says why it goes on only until it is ended.
@@ -186,6 +187,16 @@ impl SearchApp {
         }
     }
 
+    /// Keeps over a restart that a schema is not bound any more.
+    async fn keep_unbound(&self, id: &str) -> Result<(), SchemaStoreError> {
+        let service = ServiceKind::Search;
+        match self.schemas.is_shared() {
+            // Another instance may have bound something else a moment ago.
+            true => self.schemas.unbind(service, id).await.map(drop),
+            false => self.schemas.set_binding(service, None).await,
+        }
+    }
+
     /// Keeps over a restart that a schema is bound.
     pub(super) async fn keep(&self, bound: &Bound) -> Result<(), SearchChangeError> {
         Ok(self
@@ -196,7 +207,10 @@ impl SearchApp {
 
     /// Serves a schema from now on.
     pub(super) fn serve(self: &Arc<Self>, bound: &Arc<Bound>) {
-        self.bound.store(Some(Arc::clone(bound)));
+        let before = self.bound.swap(Some(Arc::clone(bound)));
+        if before.is_none_or(|before| !Arc::ptr_eq(&before, bound)) {
+            self.host.schema_changed();
+        }
         self.not_restored.store(None);
         self.forget_health();
         follow(self, bound);

@@ -177,6 +177,7 @@ impl SearchApp {
         }
         if let Some(bound) = self.bound.swap(None) {
             tracing::info!(schema = bound.id, "another instance has unbound the schema");
+            self.host.schema_changed();
         }
         self.not_restored.store(None);
         drop(decision);

@@ -276,6 +276,10 @@ impl SchemaStore for Schemas {
         self.reached().await?.set_binding(service, id).await
     }
 
+    async fn unbind(&self, service: ServiceKind, id: &str) -> Result<bool, SchemaStoreError> {
+        self.reached().await?.unbind(service, id).await
+    }
+
     async fn binding_state(&self, service: ServiceKind) -> Result<BindingState, SchemaStoreError> {
         self.reached().await?.binding_state(service).await
     }
