@@ -223,6 +223,11 @@ codes! {
     RdfPropIgnored "RDF_PROP_IGNORED" Warning "`rdfProp` beside `inverseAlias`"
         "An alias uses the RDF property of the aliased property; `rdfProp` has no effect."
         "objects:\n  Film: {props: {role: {range: Role, inverseAlias: film, rdfProp: 'voc:role'}}}\n  Role: {props: {film: {range: Film}}}\n";
+    FederatedServiceIgnored "FEDERATED_SERVICE_IGNORED" Warning "data that another SPARQL service holds"
+        "`sparqlFederatedService` says that another SPARQL service holds the instances of an object or the \
+         values of a property. No other service is asked: what is not in the store of this service is \
+         missing from the answers."
+        "objects:\n  Film: {sparqlFederatedService: archive}\n";
     SymmetricRange "SYMMETRIC_RANGE" Error "a symmetric property that cannot be its own inverse"
         "The values of a symmetric property have the same property themselves, so its range must \
          be an object."

@@ -18,7 +18,21 @@ pub(super) fn check(cx: &mut Cx<'_, '_>) {
         }
         types(cx, id, named);
         name(cx, id, named);
+        if let Some(text) = named.body.sparql_federated_service {
+            let what = format!("the instances of {}", quoted(named.name));
+            federated_service(cx, text, &what);
+        }
     }
+}
+
+/// Reports that what another service holds is not asked for there.
+pub(super) fn federated_service(cx: &mut Cx<'_, '_>, text: Text<'_>, what: &str) {
+    cx.add(
+        Code::FederatedServiceIgnored,
+        text.span,
+        format!("{what} are not read from the service {}", quoted(text)),
+    )
+    .help("load its data into the store");
 }
 
 fn kind(cx: &mut Cx<'_, '_>, text: Text<'_>) {

@@ -1,5 +1,6 @@
 //! Properties: ranges, cardinalities and hints.
 
+use super::objects::federated_service;
 use super::{Cx, quoted};
 use crate::codes::Code;
 use crate::datatype::Scalar;
@@ -44,6 +45,10 @@ fn entry(cx: &mut Cx<'_, '_>, named: &Named<'_, RawProperty<'_>>) {
         )
         .help("write `literal`, `object` or `mixed`, or omit it")
         .help_with(|| did_you_mean(text.value, keys::PROPERTY_KINDS.iter().copied()));
+    }
+    if let Some(text) = raw.sparql_federated_service {
+        let what = format!("the values of {}", quoted(named.name));
+        federated_service(cx, text, &what);
     }
     if let (Some(alias), Some(rdf_prop)) = (raw.inverse_alias, raw.rdf_prop) {
         cx.add(
