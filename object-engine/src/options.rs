@@ -19,6 +19,8 @@ pub struct ServiceOptions {
     pub engine_limits: EngineLimits,
     /// How numbers look that JSON readers may not hold exactly.
     pub numbers: Numbers,
+    /// Writes null in place of a list without values, where the schema's `nullJsonArrays` does not say it.
+    pub null_arrays: bool,
     /// Which parts of the API are generated.
     pub api: ApiOptions,
     /// Bytes that the cache of validated documents may hold, that of their plans, and that of answers to introspections.
@@ -41,6 +43,7 @@ impl Default for ServiceOptions {
             limits: Limits::default(),
             engine_limits: EngineLimits::default(),
             numbers: Numbers::default(),
+            null_arrays: false,
             api: ApiOptions::default(),
             document_cache_bytes: 32 << 20,
             slots: Slots::shared(),
@@ -77,6 +80,13 @@ impl ServiceOptions {
     #[must_use]
     pub fn with_numbers(mut self, numbers: Numbers) -> Self {
         self.numbers = numbers;
+        self
+    }
+
+    /// Sets whether lists without values are null where the schema does not say it.
+    #[must_use]
+    pub fn with_null_arrays(mut self, null_arrays: bool) -> Self {
+        self.null_arrays = null_arrays;
         self
     }
 

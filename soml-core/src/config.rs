@@ -14,8 +14,8 @@ pub struct Config {
     pub query_pfx: String,
     /// Prefix of the names of mutation fields.
     pub mutation_pfx: String,
-    /// Returns null instead of `[]` for a list without values.
-    pub null_json_arrays: bool,
+    /// Returns null instead of `[]` for a list without values; as the service does where the document does not say it.
+    pub null_json_arrays: Option<bool>,
     /// Repository that holds the data, if not the default of the service.
     pub repository: Option<String>,
     /// Default of the query argument `includeInferred`.
@@ -53,7 +53,7 @@ impl Default for Config {
             lang: LangConfig::default(),
             query_pfx: String::new(),
             mutation_pfx: String::new(),
-            null_json_arrays: false,
+            null_json_arrays: None,
             repository: None,
             include_inferred: true,
             expand_owl_same_as: true,

@@ -147,7 +147,7 @@ pub(crate) static CONFIG: Table = Table {
         key(
             "nullJsonArrays",
             Shape::Bool,
-            "Returns null instead of an empty list (default false).",
+            "Returns null instead of an empty list (default `graphql.response.json.nullArrays`).",
         ),
         key("repository", Shape::Text, "Repository that holds the data."),
         key(

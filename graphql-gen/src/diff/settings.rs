@@ -96,7 +96,7 @@ const ROWS: &[Row] = &[
         |api| flag(api.soml().config.lang.append_default_name_fetch),
     ),
     Row::other("config.nullJsonArrays", Code::SettingChanged, |api| {
-        flag(api.soml().config.null_json_arrays)
+        flag(api.soml().config.null_json_arrays.unwrap_or(false))
     }),
     Row::other("config.repository", Code::SettingChanged, |api| {
         quoted(api.soml().config.repository.as_ref())

@@ -48,6 +48,8 @@ pub(crate) struct PlanInput<'a> {
     /// What the sender may do; `None` for everything.
     pub(crate) access: Option<&'a Access>,
     pub(crate) limits: &'a EngineLimits,
+    /// Whether lists without values are null where the schema does not say it.
+    pub(crate) null_arrays: bool,
     /// What is written must match them.
     pub(crate) regexes: &'a SchemaRegexes,
     pub(crate) types: &'a Types,
@@ -763,7 +765,8 @@ impl<'p, 'a> Planner<'p, 'a> {
             .collect();
         order_levels(&mut levels, &mut roots, &mut self.parameters);
         note(&mut levels, &mut roots);
-        let null_empty_lists = self.input.api.soml().config.null_json_arrays;
+        let written = self.input.api.soml().config.null_json_arrays;
+        let null_empty_lists = written.unwrap_or(self.input.null_arrays);
         let plan = Plan {
             roots,
             levels: levels.into_iter().map(Arc::new).collect(),

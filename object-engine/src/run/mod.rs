@@ -445,6 +445,7 @@ impl Job {
             api: &shared.api,
             access: access.as_ref(),
             limits: &shared.options.engine_limits,
+            null_arrays: shared.options.null_arrays,
             regexes: &shared.regexes,
             types: &shared.types,
             features: &shared.store.features(),

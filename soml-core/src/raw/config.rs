@@ -18,7 +18,6 @@ pub(super) fn config<'d>(node: NodeRef<'d, '_>, raw: &mut RawSchema<'d>, finding
         fields.boolean(name, findings).map_or(default, |b| b.value)
     };
     raw.config.enable_mutations = flag(&mut fields, "enable_mutations", d.enable_mutations);
-    raw.config.null_json_arrays = flag(&mut fields, "nullJsonArrays", d.null_json_arrays);
     raw.config.include_inferred = flag(&mut fields, "includeInferred", d.include_inferred);
     raw.config.expand_owl_same_as = flag(&mut fields, "expandOwlSameAs", d.expand_owl_same_as);
     raw.config.expose_soml_in_graphql =
@@ -41,6 +40,9 @@ pub(super) fn config<'d>(node: NodeRef<'d, '_>, raw: &mut RawSchema<'d>, finding
         "enableGraphQlExplain",
         d.enable_graphql_explain,
     );
+    raw.config.null_json_arrays = fields
+        .boolean("nullJsonArrays", findings)
+        .map(|written| written.value);
     raw.config.query_pfx = field_prefix(&mut fields, "queryPfx", findings);
     raw.config.mutation_pfx = field_prefix(&mut fields, "mutationPfx", findings);
     raw.config.repository = fields

@@ -116,7 +116,7 @@ impl<'d> Interpreter<'d> {
 
     /// Lists without values are null where the schema says so.
     pub(super) fn without_empty(&self, list: Out) -> Out {
-        let nulls = self.model.schema.config.null_json_arrays;
+        let nulls = self.model.schema.config.null_json_arrays == Some(true);
         match list {
             Out::List { items, .. } if items.is_empty() && nulls => Out::Leaf(Value::Null),
             list => list,
