@@ -101,7 +101,7 @@ impl Settings {
     #[must_use]
     pub fn log_options(&self, coloured: bool) -> LogOptions {
         LogOptions {
-            level: self.log_level.clone(),
+            level: self.loggers.after(&self.log_level),
             format: self.log_format,
             coloured,
         }
@@ -157,6 +157,7 @@ impl Settings {
             .with_limits(self.limits.clone())
             .with_engine_limits(self.engine_limits.clone())
             .with_numbers(self.numbers)
+            .with_null_arrays(self.null_arrays)
             .with_explain(self.explain)
             .with_conflict_retries(self.mutation.conflict_retries)
             .with_api(api);

@@ -1,4 +1,4 @@
-//! From names and values to settings: properties, their other names, and what is not built yet.
+//! From names and values to settings: properties, their other names, and what has no effect.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -20,11 +20,12 @@ pub(crate) struct Assignments<'c, S: 'static> {
     /// Properties that a source sets by their own name.
     set: HashSet<&'static str>,
     fallbacks: Vec<(&'static str, Given)>,
-    /// Properties that are not built yet, by the name as given; the last value counts.
+    /// Properties without effect, by the name as given; the last value counts.
     planned: BTreeMap<String, (&'static Planned<S>, Given)>,
+    warnings: Vec<String>,
 }
 
-impl<'c, S> Assignments<'c, S> {
+impl<'c, S: Clone> Assignments<'c, S> {
     pub(crate) fn new(catalogue: &'c Catalogue<S>, defaults: S) -> Self {
         Assignments {
             catalogue,
@@ -32,6 +33,7 @@ impl<'c, S> Assignments<'c, S> {
             set: HashSet::new(),
             fallbacks: Vec::new(),
             planned: BTreeMap::new(),
+            warnings: Vec::new(),
         }
     }
 
@@ -49,10 +51,14 @@ impl<'c, S> Assignments<'c, S> {
         } else if let Some(found) = catalogue.numbered(name) {
             (found.part.set)(&mut self.settings, found.number, value)
                 .map_err(|expected| refused(found.key(), value, origin, expected))?;
+        } else if let Some((named, rest)) = catalogue.named(name) {
+            let warning = (named.set)(&mut self.settings, rest, value)
+                .map_err(|expected| refused(name.to_owned(), value, origin, expected))?;
+            self.warnings.extend(warning);
         } else if let Some(alias) = catalogue.alias(name) {
             self.assign_alias(alias, value, origin)?;
         } else if let Some(planned) = catalogue.planned(name) {
-            self.plan(name, planned, value, origin);
+            self.plan(name, planned, value, origin)?;
         } else {
             return Ok(false);
         }
@@ -93,36 +99,47 @@ impl<'c, S> Assignments<'c, S> {
         value: &str,
         origin: &str,
     ) -> Result<(), ConfigError> {
-        let converted = (alias.convert)(value).map_err(|expected| ConfigError::Value {
-            key: alias.name.into(),
-            origin: origin.to_owned(),
-            value: value.to_owned(),
-            expected,
-        })?;
         let property = self.catalogue.find(alias.key);
         let property = property.expect("aliases name properties of the table");
-        if alias.falls_back {
-            let origin = origin.to_owned();
-            let given = Given {
-                value: converted,
-                origin,
-            };
-            self.fallbacks.push((property.key, given));
-            return Ok(());
+        let shown = property.shown_if_not_secret(value);
+        let wrong = |expected| refused(alias.name, shown, origin, expected);
+        let converted = (alias.convert)(value).map_err(wrong)?;
+        if !alias.falls_back {
+            return property.set(&mut self.settings, &converted).map_err(wrong);
         }
-        self.set(property, &converted, origin)
+        // It may turn out not to count, which does not make it right.
+        let mut unused = self.settings.clone();
+        property.set(&mut unused, &converted).map_err(wrong)?;
+        let given = Given {
+            value: converted,
+            origin: origin.to_owned(),
+        };
+        self.fallbacks.push((property.key, given));
+        Ok(())
     }
 
-    fn plan(&mut self, name: &str, planned: &'static Planned<S>, value: &str, origin: &str) {
+    /// Takes a value that has no effect.
+    fn plan(
+        &mut self,
+        name: &str,
+        planned: &'static Planned<S>,
+        value: &str,
+        origin: &str,
+    ) -> Result<(), ConfigError> {
         let name = match planned.is_family() {
             true => name,
             false => planned.name,
         };
+        planned.kind.check(value).map_err(|expected| {
+            let shown = if planned.secret { "***" } else { value };
+            refused(name.to_owned(), shown, origin, expected)
+        })?;
         let given = Given {
             value: value.to_owned(),
             origin: origin.to_owned(),
         };
         self.planned.insert(name.to_owned(), (planned, given));
+        Ok(())
     }
 
     fn set(
@@ -132,7 +149,7 @@ impl<'c, S> Assignments<'c, S> {
         origin: &str,
     ) -> Result<(), ConfigError> {
         property.set(&mut self.settings, value).map_err(|expected| {
-            let shown = if property.secret { "***" } else { value };
+            let shown = property.shown_if_not_secret(value);
             refused(property.key, shown, origin, expected)
         })
     }
@@ -146,24 +163,37 @@ impl<'c, S> Assignments<'c, S> {
             }
         }
         self.refuse_protection()?;
-        let idle: Vec<String> = self
-            .planned
-            .iter()
-            .filter(|(_, (planned, given))| planned.as_it_is != Some(&*given.value))
-            .map(|(name, _)| format!("`{name}`"))
-            .collect();
+        let idle = self.idle();
         let warning = (!idle.is_empty()).then(|| {
             format!(
-                "properties that are known but not built yet, and have no effect: {}",
+                "properties that are known and have no effect: {}",
                 idle.join(", ")
             )
         });
+        self.warnings.extend(warning);
         let planned = self.planned.into_keys();
         Ok(Outcome {
             settings: self.settings,
             planned: planned.collect(),
-            warning,
+            warnings: self.warnings,
         })
+    }
+
+    /// Returns the names of what was given and has no effect, each with the name that was probably meant.
+    fn idle(&self) -> Vec<String> {
+        let idle = self.planned.iter().filter(|(_, (planned, given))| {
+            !(planned.is_done_anyway)(&self.settings, &given.value)
+        });
+        let idle = idle.map(|(name, (planned, _))| {
+            let near = planned
+                .is_family()
+                .then(|| self.catalogue.nearest_in_environment(name));
+            match near.flatten() {
+                Some(near) => format!("`{name}` (did you mean `{near}`?)"),
+                None => format!("`{name}`"),
+            }
+        });
+        idle.collect()
     }
 
     /// Fails where a value asks for protection, which must never be missing unnoticed.
@@ -189,10 +219,10 @@ impl<'c, S> Assignments<'c, S> {
 /// What the sources say together.
 pub(crate) struct Outcome<S> {
     pub(crate) settings: S,
-    /// The properties that are not built yet, of those that are set.
+    /// The properties without effect, of those that are set.
     pub(crate) planned: Vec<String>,
-    /// A warning about everything that was given and has no effect.
-    pub(crate) warning: Option<String>,
+    /// What was given for nothing.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Returns why a value cannot be taken, without a user that is in it.

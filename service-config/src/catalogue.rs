@@ -1,7 +1,7 @@
 //! All names that a program can be configured by.
 
 use crate::names::normalized;
-use crate::property::{Alias, Numbered, Part, Planned, Property};
+use crate::property::{Alias, Named, Numbered, Part, Planned, Property};
 
 /// Everything that a program can be configured by, and what it says of the names that it does not know.
 pub struct Catalogue<S: 'static> {
@@ -9,9 +9,11 @@ pub struct Catalogue<S: 'static> {
     pub properties: Vec<Property<S>>,
     /// Properties that each of many things has.
     pub numbered: Option<Numbered<S>>,
+    /// Properties whose names end in the name of something else.
+    pub named: Option<Named<S>>,
     /// Other names of properties.
     pub aliases: &'static [Alias],
-    /// What is known and not built yet.
+    /// What is known and has no effect.
     pub planned: &'static [Planned<S>],
     /// Variables of the environment that commands read, beside properties.
     pub variables: &'static [&'static str],
@@ -52,6 +54,12 @@ impl<S> Catalogue<S> {
         properties.find(|property| normalized(property.key) == wanted)
     }
 
+    /// Finds the property that has `name` as its own or as another name.
+    #[must_use]
+    pub fn find_by_any_name(&self, name: &str) -> Option<&Property<S>> {
+        self.find(self.alias(name).map_or(name, |alias| alias.key))
+    }
+
     /// Finds the other name `name` of a property.
     pub(crate) fn alias(&self, name: &str) -> Option<&'static Alias> {
         let wanted = normalized(name);
@@ -59,7 +67,7 @@ impl<S> Catalogue<S> {
         aliases.find(|alias| normalized(alias.name) == wanted)
     }
 
-    /// Finds the property that is not built yet, ignoring case and punctuation.
+    /// Finds the property that is known and has no effect, ignoring case and punctuation.
     #[must_use]
     pub fn planned(&self, name: &str) -> Option<&'static Planned<S>> {
         let wanted = normalized(name);
@@ -91,6 +99,14 @@ impl<S> Catalogue<S> {
             number,
             part: part?,
         })
+    }
+
+    /// Finds the family of a name that ends in the name of something else, and that name as it is given.
+    pub(crate) fn named<'n>(&self, name: &'n str) -> Option<(&Named<S>, &'n str)> {
+        let named = self.named.as_ref()?;
+        let is_below = dotted(name).starts_with(&dotted(named.family));
+        let (start, _) = name.char_indices().nth(named.family.len())?;
+        is_below.then(|| (named, &name[start..]))
     }
 }
 

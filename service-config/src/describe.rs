@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::catalogue::Catalogue;
-use crate::property::Asks;
+use crate::property::{Asks, Planned};
 
 impl<S> Catalogue<S> {
     /// Returns what there is to say about a property: its type, its default, its meaning, and the names of the interface
@@ -31,10 +31,15 @@ impl<S> Catalogue<S> {
             let kind = part.kind.replace('`', "");
             return Some(format!("{} ({kind})\n{}", found.key(), part.doc));
         }
+        if let Some((named, _)) = self.named(name) {
+            let kind = named.kind.replace('`', "");
+            return Some(format!("{}NAME ({kind})\n{}", named.family, named.doc));
+        }
         let planned = self.planned(name)?;
+        let kind = planned.kind.name.replace('`', "");
+        let (name, effect, doc) = (planned.name, planned.effect(), planned.doc);
         Some(format!(
-            "{}\nKnown, but not built yet: it has no effect.",
-            planned.name
+            "{name} ({kind})\nKnown, without effect: {effect}. {doc}"
         ))
     }
 
@@ -80,19 +85,25 @@ impl<S> Catalogue<S> {
         text
     }
 
-    /// Returns the names of what is not built yet, in Markdown: what has no effect, and what asks for protection.
+    /// Returns the table of what is known and has no effect, in Markdown.
     #[must_use]
-    pub fn planned_lists(&self) -> String {
-        let mut text = String::new();
-        for (kind, is_protection) in [("No effect yet", false), ("Protection", true)] {
-            let names: Vec<String> = self
-                .planned
-                .iter()
-                .filter(|planned| matches!(planned.asks, Asks::Service) != is_protection)
-                .map(|planned| format!("`{}`", planned.name))
-                .collect();
-            let _ = writeln!(text, "\n{kind}: {}.", names.join(", "));
+    pub fn planned_table(&self) -> String {
+        let mut text =
+            String::from("| property | type | if it is set | why |\n|---|---|---|---|\n");
+        for planned in self.planned {
+            let (name, kind, doc) = (planned.name, planned.kind.name, planned.doc);
+            let _ = writeln!(text, "| `{name}` | {kind} | {} | {doc} |", planned.effect());
         }
         text
+    }
+}
+
+impl<S> Planned<S> {
+    /// Returns what comes of a value that asks for something.
+    fn effect(&self) -> &'static str {
+        match self.asks {
+            Asks::Service => "a warning",
+            Asks::Protection { .. } => "the service does not start",
+        }
     }
 }

@@ -22,8 +22,11 @@ impl<S> Catalogue<S> {
             return None;
         }
         let of_file = strip_file(key);
-        let is_file_of_property =
-            of_file.is_some_and(|name| self.find(name).is_some_and(|found| !found.secret));
+        let is_file_of_property = of_file.is_some_and(|name| {
+            let planned = self.planned(name).filter(|planned| !planned.is_family());
+            self.find(name).is_some_and(|found| !found.secret)
+                || planned.is_some_and(|found| !found.secret)
+        });
         let hint = match of_file {
             Some(_) if is_file_of_property => "; only secrets are read from files".to_owned(),
             _ => match self.near(key, of_file) {

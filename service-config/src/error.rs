@@ -56,7 +56,7 @@ pub enum ConfigError {
         /// What would be accepted.
         expected: &'static str,
     },
-    /// The value asks for protection that is not built yet.
+    /// The value asks for protection that there is not.
     #[error(
         "`{key}` in {origin} asks for protection that is not built yet; set it to `false` to start \
          without"

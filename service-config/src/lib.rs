@@ -14,7 +14,7 @@ mod sources;
 
 pub use catalogue::{Catalogue, Standard};
 pub use error::ConfigError;
-pub use names::normalized;
-pub use property::{Alias, Asks, Numbered, Part, Planned, Property};
+pub use names::{normalized, segments};
+pub use property::{Alias, Asks, Named, Numbered, Part, Planned, Property, ValueKind};
 pub use setting::Setting;
 pub use sources::{Read, Sources, read};

@@ -85,6 +85,11 @@ impl<S> Property<S> {
         }
     }
 
+    /// Returns a value as it may be shown.
+    pub(crate) fn shown_if_not_secret<'v>(&self, value: &'v str) -> &'v str {
+        if self.secret { "***" } else { value }
+    }
+
     /// Sets the value.
     ///
     /// # Errors
@@ -139,18 +144,69 @@ pub struct Alias {
     pub note: &'static str,
 }
 
-/// A property that is known and not built yet.
+/// Properties whose names end in the name of something that the program does not choose: `logging.level.com.example`.
+pub struct Named<S> {
+    /// What stands before the name, with a dot at the end.
+    pub family: &'static str,
+    /// What the documentation calls the type.
+    pub kind: &'static str,
+    /// What they do, for the documentation.
+    pub doc: &'static str,
+    /// Sets the value of a name; returns a warning where nothing has it. The error says what was expected.
+    pub set: fn(&mut S, &str, &str) -> Result<Option<String>, &'static str>,
+}
+
+/// What the values of a property are, where they are checked and nothing is made of them.
+#[derive(Clone, Copy, Debug)]
+pub struct ValueKind {
+    /// What the documentation calls the type.
+    pub name: &'static str,
+    check: fn(&str) -> Result<(), &'static str>,
+}
+
+impl ValueKind {
+    /// Any text.
+    pub const ANY: ValueKind = ValueKind::new("any", |_| Ok(()));
+
+    /// Describes values that `check` accepts; its error completes "expected …".
+    #[must_use]
+    pub const fn new(name: &'static str, check: fn(&str) -> Result<(), &'static str>) -> Self {
+        ValueKind { name, check }
+    }
+
+    /// Describes the values of a type that a property can have.
+    #[must_use]
+    pub const fn of<L, T: Setting<L>>() -> Self {
+        ValueKind::new(T::TYPE, |text| T::parse(text).map(drop))
+    }
+
+    /// Checks a value.
+    ///
+    /// # Errors
+    /// What was expected.
+    pub fn check(&self, text: &str) -> Result<(), &'static str> {
+        (self.check)(text)
+    }
+}
+
+/// A property that is known and has no effect.
 #[derive(Clone, Copy, Debug)]
 pub struct Planned<S: 'static> {
     /// The name; names below it too where it ends in `.*`.
     pub name: &'static str,
+    /// What its values are. They are checked although they have no effect.
+    pub kind: ValueKind,
+    /// The value must not be shown; `<KEY>_FILE` in the environment names a file that holds it.
+    pub secret: bool,
     /// What a value asks for.
     pub asks: Asks<S>,
-    /// The value that says what the program does anyway.
-    pub as_it_is: Option<&'static str>,
+    /// Returns whether the program does what a value says anyway, so that nobody needs a warning.
+    pub is_done_anyway: fn(&S, &str) -> bool,
+    /// Why it has no effect, for the documentation.
+    pub doc: &'static str,
 }
 
-/// What a value of a property that is not built yet asks for.
+/// What a value of a property without effect asks for.
 #[derive(Debug)]
 pub enum Asks<S> {
     /// Something that can be left undone with a warning.
@@ -172,6 +228,40 @@ impl<S> Clone for Asks<S> {
 impl<S> Copy for Asks<S> {}
 
 impl<S> Planned<S> {
+    /// Describes a property that can be left without effect with a warning.
+    #[must_use]
+    pub const fn new(name: &'static str, kind: ValueKind, doc: &'static str) -> Self {
+        Planned {
+            name,
+            kind,
+            secret: false,
+            asks: Asks::Service,
+            is_done_anyway: |_, _| false,
+            doc,
+        }
+    }
+
+    /// Says what values ask for.
+    #[must_use]
+    pub const fn asking(mut self, asks: Asks<S>) -> Self {
+        self.asks = asks;
+        self
+    }
+
+    /// Says which values the program does what they say of anyway.
+    #[must_use]
+    pub const fn done_anyway(mut self, is_done_anyway: fn(&S, &str) -> bool) -> Self {
+        self.is_done_anyway = is_done_anyway;
+        self
+    }
+
+    /// Says that the value must not be shown.
+    #[must_use]
+    pub const fn secret(mut self) -> Self {
+        self.secret = true;
+        self
+    }
+
     /// Tells whether names below it are meant too.
     #[must_use]
     pub fn is_family(&self) -> bool {

@@ -25,12 +25,12 @@ pub struct Sources<'a, S> {
 
 /// Reads the settings from all `sources`; also returns warnings.
 ///
-/// Properties of the interface that are not built yet are one warning, from whatever source.
+/// Properties that are known and have no effect are one warning, from whatever source.
 ///
 /// # Errors
 ///
 /// Fails on a file that cannot be read, on an unknown property in a file or flag, on a value that
-/// does not fit, and on one that asks for protection that is not built yet. An unknown name in the
+/// does not fit, and on one that asks for protection that there is not. An unknown name in the
 /// environment is only a warning.
 pub fn read<S: Clone>(
     catalogue: &Catalogue<S>,
@@ -56,7 +56,7 @@ pub fn read<S: Clone>(
         assignments.assign_known(&key, &value, "--set")?;
     }
     let outcome = assignments.finish()?;
-    warnings.extend(outcome.warning);
+    warnings.extend(outcome.warnings);
     Ok(Read {
         settings: outcome.settings,
         planned: outcome.planned,
@@ -69,22 +69,26 @@ pub fn read<S: Clone>(
 pub struct Read<S> {
     /// The settings.
     pub settings: S,
-    /// The properties that are set and not built yet.
+    /// The properties that are set and have no effect.
     pub planned: Vec<String>,
     /// What the user should know.
     pub warnings: Vec<String>,
 }
 
-/// Puts other names of properties first, so that within one source a property's own name wins.
+/// Puts other names of properties first, so that within one source a property's own name wins, and names of single
+/// things last, so that they win over what is said of all.
 fn own_names_last<S>(
     catalogue: &Catalogue<S>,
     mut pairs: Vec<(String, String)>,
 ) -> Vec<(String, String)> {
-    pairs.sort_by_key(|(key, _)| catalogue.alias(key).is_none());
+    pairs.sort_by_key(|(key, _)| {
+        let is_other = catalogue.alias(key).is_some();
+        (!is_other, catalogue.named(key).is_some())
+    });
     pairs
 }
 
-fn environment_pair<S>(
+fn environment_pair<S: Clone>(
     assignments: &mut Assignments<'_, S>,
     key: &str,
     value: &str,
@@ -122,7 +126,7 @@ fn environment_pair<S>(
     if let Some(planned) = key
         .strip_suffix("_FILE")
         .and_then(|name| catalogue.planned(name))
-        && !planned.is_family()
+        && planned.secret
     {
         // What the file holds has no effect; that something was given has.
         return assignments.assign_known(planned.name, value, &origin);

@@ -116,6 +116,12 @@ where
     }
 }
 
+/// Returns whether [`LogOptions::level`] can have this value.
+#[must_use]
+pub fn are_directives(text: &str) -> bool {
+    EnvFilter::builder().parse(text).is_ok()
+}
+
 /// Returns the layer that says which events are logged.
 ///
 /// # Errors

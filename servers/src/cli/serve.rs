@@ -579,6 +579,9 @@ fn log_settings(settings: &Settings) {
             tracing::info!(property = property.key, value, "configured");
         }
     }
+    for (name, value) in settings.loggers.iter() {
+        tracing::info!(property = format!("logging.level.{name}"), value, "configured");
+    }
 }
 
 /// Completes when the process is asked to end.

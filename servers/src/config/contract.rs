@@ -1,9 +1,14 @@
 //! Names that the interface gives to properties, beside those of the table: other names of what is
-//! built, and what is not built yet.
+//! built, and what has no effect.
 
-use service_config::{Alias, Asks, Planned};
+use std::time::Duration;
 
+use outbound::{Addresses, HttpCodes, Secret};
+use service_config::{Alias, Asks, Planned, Setting, ValueKind};
+
+use super::search::IndexCreateSettings;
 use super::security::Switch;
+use super::setting::Programs;
 use super::settings::Settings;
 use super::times::milliseconds;
 
@@ -38,6 +43,7 @@ pub(super) const ALIASES: &[Alias] = &[
     branded("spring.elasticsearch.rest.uris", "indexer.rest.uris"),
     branded("spring.elasticsearch.rest.username", "indexer.username"),
     branded("spring.elasticsearch.rest.password", "indexer.credentials"),
+    branded("search.maxBuckets", "search.limits.buckets"),
     branded("elasticsearch.host", "indexer.host"),
     branded("elasticsearch.indexingEnabled", "indexer.indexingEnabled"),
     branded(
@@ -82,75 +88,275 @@ const SECURITY: Asks<Settings> = Asks::Protection {
     is_disabled: |settings| settings.security.enabled == Switch::Off,
 };
 
-/// Something that can be left undone with a warning.
-const SERVICE: Asks<Settings> = Asks::Service;
+/// Describes a property that can be left without effect with a warning.
+const fn idle(name: &'static str, kind: ValueKind, doc: &'static str) -> Planned<Settings> {
+    Planned::new(name, kind, doc)
+}
 
-macro_rules! planned {
-    ($($asks:ident: $($name:literal)*;)*) => {
-        /// Properties that are known and not built yet.
-        pub(super) const PLANNED: &[Planned<Settings>] = &[
-            Planned {
-                name: "soml.storage.provider",
-                asks: SERVICE,
-                as_it_is: Some("in-memory"),
+/// Describes a property whose value `true` asks for something, and `false` for nothing.
+const fn idle_switch(name: &'static str, doc: &'static str) -> Planned<Settings> {
+    idle(name, BOOLEAN, doc).done_anyway(|_, value| value == "false")
+}
+
+const ANY: ValueKind = ValueKind::ANY;
+const BOOLEAN: ValueKind = ValueKind::of::<Programs, bool>();
+const NUMBER: ValueKind = ValueKind::of::<Programs, u32>();
+const MILLISECONDS: ValueKind = ValueKind::of::<Programs, Duration>();
+const STRING: ValueKind = ValueKind::of::<Programs, String>();
+const SECRET: ValueKind = ValueKind::of::<Programs, Option<Secret>>();
+const ADDRESSES: ValueKind = ValueKind::of::<Programs, Addresses>();
+const CODES: ValueKind = ValueKind::of::<Programs, HttpCodes>();
+const JSON_OBJECT: ValueKind = ValueKind::of::<Programs, IndexCreateSettings>();
+
+/// Describes a property that takes one of a few words.
+macro_rules! words {
+    ($first:literal $($word:literal)* or $last:literal) => {
+        ValueKind::new(
+            concat!("`", $first, "`" $(, ", `", $word, "`")*, " or `", $last, "`"),
+            |text| match text {
+                $first $(| $word)* | $last => Ok(()),
+                _ => Err(concat!("`", $first, "`" $(, ", `", $word, "`")*, " or `", $last, "`")),
             },
-            $($(Planned { name: $name, asks: $asks, as_it_is: None },)*)*
-        ];
+        )
     };
 }
 
-planned! {
-    SECURITY:
-        "security.roles" "security.users";
-    PROTECTION: "search.rbac.enabled";
-    SERVICE:
-        "application.scheme" "application.address" "application.useNetworkAddressAsName"
-        "logging.level.*" "license.filepath"
-        "graphql.enableOutputValidations"
-        "graphql.response.json.deduplication" "graphql.response.json.nullArrays"
-        "graphql.introspectionQueryCache.*"
-        "validation.shacl.enabled" "sparql.optimizations.*"
-        "sparql.endpoint.cluster.forceConnection"
-        "sparql.endpoint.cluster.unavailableWriteTimeout"
-        "sparql.endpoint.cluster.clusterStatusTimeout"
-        "sparql.endpoint.cluster.clusterStatusConnectTimeout"
-        "sparql.endpoint.cluster.concurrentStatusCheck"
-        "sparql.endpoint.cluster.leaderDiscoveryRetries"
-        "sparql.endpoint.cluster.leaderDiscoveryRetryDelay"
-        "sparql.endpoint.cluster.leaderOperationRetries"
-        "soml.storage.rdf4j.address" "soml.storage.rdf4j.repository"
-        "soml.storage.rdf4j.username" "soml.storage.rdf4j.credentials"
-        "soml.storage.rdf4j.maxConcurrentConnections"
-        "soml.storage.rdf4j.connectionRequestTimeout" "soml.storage.rdf4j.connectTimeout"
-        "soml.storage.rdf4j.socketTimeout" "soml.storage.rdf4j.retryHttpCodes"
-        "soml.storage.rdf4j.maxRetries" "soml.storage.rdf4j.retryInterval"
-        "soml.storage.rdf4j.healthCheckTimeout"
-        "soml.storage.rdf4j.cluster.unavailableReadTimeout"
-        "soml.storage.rdf4j.cluster.unavailableWriteTimeout"
-        "soml.storage.rdf4j.cluster.scanFailedInterval"
-        "soml.storage.rdf4j.cluster.retryOnHttp4xx" "soml.storage.rdf4j.cluster.retryOnHttp5xx"
-        "soml.storage.rdf4j.cluster.forceClusterClient"
-        "soml.storage.rdf4j.cluster.clusterStatusTimeout"
-        "soml.storage.rdf4j.cluster.clusterStatusConnectTimeout"
-        "soml.storage.rdf4j.cluster.concurrentStatusCheck"
-        "soml.storage.rdf4j.cluster.leaderDiscoveryRetries"
-        "soml.storage.rdf4j.cluster.leaderDiscoveryRetryDelay"
-        "soml.storage.rdf4j.cluster.leaderOperationRetries"
-        "soml.storage.rdf4j.autoCreateRepository" "soml.storage.rdf4j.repositoryConfig"
-        "soml.storage.rdf4j.disableDefault"
-        "soml.storage.mongodb.endpoint" "soml.storage.mongodb.database"
-        "soml.storage.mongodb.collection" "soml.storage.mongodb.connectionTimeout"
-        "soml.storage.mongodb.readTimeout" "soml.storage.mongodb.readConcern"
-        "soml.storage.mongodb.writeConcern" "soml.storage.mongodb.applicationName"
-        "soml.storage.mongodb.serverSelectionTimeout" "search.soml.storage.mongodb.*"
-        "soml.storage.migration.enabled" "soml.storage.migration.source"
-        "soml.storage.migration.destination" "soml.storage.migration.forceStoreUpdate"
-        "soml.storage.migration.cleanBeforeMigration" "soml.storage.migration.somlMigration"
-        "soml.storage.migration.cleanOnComplete" "soml.storage.migration.async"
-        "soml.storage.migration.retries" "soml.storage.migration.delay"
-        "search.maxBuckets" "indexer.externalHost" "indexer.connectorCreateSettings"
-        "indexer.refreshInterval" "indexer.reconcileInterval" "elasticsearch.*"
-        "spring.elasticsearch.rest.*" "spring.indexer.rest.*";
+const SCHEME: ValueKind = words!("http" or "https");
+const PROVIDER: ValueKind = words!("rdf4j" "mongodb" or "in-memory");
+const LASTING_PROVIDER: ValueKind = words!("mongodb" or "rdf4j");
+const DESTINATION: ValueKind = words!("rdf4j" "mongodb" or "${soml.storage.provider}");
+const READ_CONCERN: ValueKind =
+    words!("default" "local" "majority" "linearizable" "snapshot" or "available");
+
+const STORED_HERE: &str =
+    "Schemas are stored in memory, or with the data in the folder of `store.dataDir`.";
+const CLUSTERS: &str = "For clusters of GraphDB. Addresses that fail are left out as \
+    `sparql.endpoint.cluster.unavailableReadTimeout` and `.scanFailedInterval` say.";
+const NOTHING_MOVES: &str = "There are no schemas of another store to move.";
+const OTHER_CLIENT: &str = "Settings of the client of the original; connections to the search engine \
+    have properties of their own, `indexer.*`.";
+const CONNECTORS: &str = "Indexes are written by the service, not by connectors of GraphDB.";
+const ONE_ADDRESS: &str = "The object service never calls the search engine, so there is no address for \
+    it. The addresses of `indexer.host` are no warning.";
+
+/// Properties that are known and have no effect.
+pub(super) const PLANNED: &[Planned<Settings>] = &[
+    idle("soml.storage.provider", PROVIDER, STORED_HERE)
+        .done_anyway(|_, value| value == "in-memory"),
+    idle(
+        "security.roles",
+        ANY,
+        "Roles of users are in the file of `security.provisioning.file`.",
+    )
+    .secret()
+    .asking(SECURITY),
+    idle(
+        "security.users",
+        ANY,
+        "Users are in the file of `security.provisioning.file`.",
+    )
+    .secret()
+    .asking(SECURITY),
+    idle(
+        "search.rbac.enabled",
+        BOOLEAN,
+        "Hits are not filtered by the roles of the caller.",
+    )
+    .asking(PROTECTION),
+    idle(
+        "validation.shacl.enabled",
+        BOOLEAN,
+        "Shapes are not loaded into the store, so it does not check what others write to it. What mutations write is \
+         checked by the service.",
+    )
+    .asking(PROTECTION)
+    .done_anyway(|_, value| value == "false"),
+    idle(
+        "application.scheme",
+        SCHEME,
+        "Services listen without TLS, which is for a proxy in front of them.",
+    ),
+    idle(
+        "application.address",
+        STRING,
+        "Instances do not need the addresses of each other.",
+    ),
+    idle_switch(
+        "application.useNetworkAddressAsName",
+        "The name is `application.name`.",
+    ),
+    idle(
+        "license.filepath",
+        STRING,
+        "No part of the service needs a licence file.",
+    ),
+    idle(
+        "graphql.enableOutputValidations",
+        BOOLEAN,
+        "Values are always checked against their type and cardinality, so `true` is no warning; `false` is. Those that do not \
+         fit are errors such as `VALUE_ILL_TYPED` at their place.",
+    )
+    .done_anyway(|_, value| value == "true"),
+    idle(
+        "graphql.response.json.deduplication",
+        BOOLEAN,
+        "A list never holds an object or equal values twice, and an object that is reached on several ways is written at \
+         each of them.",
+    ),
+    idle(
+        "graphql.introspectionQueryCache.*",
+        ANY,
+        "Documents are kept, once for each distinct text, and the answers to introspection queries with them.",
+    ),
+    idle(
+        "sparql.optimizations.*",
+        ANY,
+        "They are for the queries that the original generates. `soml explain-query` shows what those of this service cost.",
+    ),
+    idle("sparql.endpoint.cluster.forceConnection", BOOLEAN, CLUSTERS)
+        .done_anyway(|_, value| value == "false"),
+    idle(
+        "sparql.endpoint.cluster.unavailableWriteTimeout",
+        MILLISECONDS,
+        CLUSTERS,
+    ),
+    idle(
+        "sparql.endpoint.cluster.clusterStatusTimeout",
+        MILLISECONDS,
+        CLUSTERS,
+    ),
+    idle(
+        "sparql.endpoint.cluster.clusterStatusConnectTimeout",
+        MILLISECONDS,
+        CLUSTERS,
+    ),
+    idle(
+        "sparql.endpoint.cluster.concurrentStatusCheck",
+        BOOLEAN,
+        CLUSTERS,
+    ),
+    idle(
+        "sparql.endpoint.cluster.leaderDiscoveryRetries",
+        NUMBER,
+        CLUSTERS,
+    ),
+    idle(
+        "sparql.endpoint.cluster.leaderDiscoveryRetryDelay",
+        MILLISECONDS,
+        CLUSTERS,
+    ),
+    idle(
+        "sparql.endpoint.cluster.leaderOperationRetries",
+        NUMBER,
+        CLUSTERS,
+    ),
+    stored("soml.storage.rdf4j.address", ADDRESSES),
+    stored("soml.storage.rdf4j.repository", STRING),
+    stored("soml.storage.rdf4j.username", STRING),
+    stored("soml.storage.rdf4j.credentials", SECRET).secret(),
+    stored("soml.storage.rdf4j.maxConcurrentConnections", NUMBER),
+    stored("soml.storage.rdf4j.connectionRequestTimeout", MILLISECONDS),
+    stored("soml.storage.rdf4j.connectTimeout", MILLISECONDS),
+    stored("soml.storage.rdf4j.socketTimeout", MILLISECONDS),
+    stored("soml.storage.rdf4j.retryHttpCodes", CODES),
+    stored("soml.storage.rdf4j.maxRetries", NUMBER),
+    stored("soml.storage.rdf4j.retryInterval", MILLISECONDS),
+    stored("soml.storage.rdf4j.healthCheckTimeout", MILLISECONDS),
+    stored(
+        "soml.storage.rdf4j.cluster.unavailableReadTimeout",
+        MILLISECONDS,
+    ),
+    stored(
+        "soml.storage.rdf4j.cluster.unavailableWriteTimeout",
+        MILLISECONDS,
+    ),
+    stored("soml.storage.rdf4j.cluster.scanFailedInterval", MILLISECONDS),
+    stored("soml.storage.rdf4j.cluster.retryOnHttp4xx", BOOLEAN),
+    stored("soml.storage.rdf4j.cluster.retryOnHttp5xx", BOOLEAN),
+    stored("soml.storage.rdf4j.cluster.forceClusterClient", BOOLEAN),
+    stored(
+        "soml.storage.rdf4j.cluster.clusterStatusTimeout",
+        MILLISECONDS,
+    ),
+    stored(
+        "soml.storage.rdf4j.cluster.clusterStatusConnectTimeout",
+        MILLISECONDS,
+    ),
+    stored("soml.storage.rdf4j.cluster.concurrentStatusCheck", BOOLEAN),
+    stored("soml.storage.rdf4j.cluster.leaderDiscoveryRetries", NUMBER),
+    stored(
+        "soml.storage.rdf4j.cluster.leaderDiscoveryRetryDelay",
+        MILLISECONDS,
+    ),
+    stored("soml.storage.rdf4j.cluster.leaderOperationRetries", NUMBER),
+    stored("soml.storage.rdf4j.autoCreateRepository", BOOLEAN),
+    stored("soml.storage.rdf4j.repositoryConfig", STRING),
+    stored("soml.storage.rdf4j.disableDefault", BOOLEAN),
+    stored("soml.storage.mongodb.endpoint", STRING),
+    stored("soml.storage.mongodb.database", STRING),
+    stored("soml.storage.mongodb.collection", STRING),
+    stored("soml.storage.mongodb.connectionTimeout", MILLISECONDS),
+    stored("soml.storage.mongodb.readTimeout", MILLISECONDS),
+    stored("soml.storage.mongodb.readConcern", READ_CONCERN),
+    stored("soml.storage.mongodb.writeConcern", STRING),
+    stored("soml.storage.mongodb.applicationName", STRING),
+    stored("soml.storage.mongodb.serverSelectionTimeout", MILLISECONDS),
+    stored("search.soml.storage.mongodb.*", ANY),
+    moved("soml.storage.migration.enabled", BOOLEAN).done_anyway(|_, value| value == "false"),
+    moved("soml.storage.migration.source", LASTING_PROVIDER),
+    moved("soml.storage.migration.destination", DESTINATION),
+    moved("soml.storage.migration.forceStoreUpdate", BOOLEAN),
+    moved("soml.storage.migration.cleanBeforeMigration", BOOLEAN),
+    moved("soml.storage.migration.somlMigration", BOOLEAN),
+    moved("soml.storage.migration.cleanOnComplete", BOOLEAN),
+    moved("soml.storage.migration.async", BOOLEAN),
+    moved("soml.storage.migration.retries", NUMBER),
+    moved("soml.storage.migration.delay", MILLISECONDS),
+    idle("indexer.externalHost", ADDRESSES, ONE_ADDRESS).done_anyway(is_indexer_host),
+    idle("elasticsearch.externalHost", ADDRESSES, ONE_ADDRESS).done_anyway(is_indexer_host),
+    idle("indexer.connectorCreateSettings", JSON_OBJECT, CONNECTORS).done_anyway(asks_for_nothing),
+    idle(
+        "elasticsearch.connectorCreateSettings",
+        JSON_OBJECT,
+        CONNECTORS,
+    )
+    .done_anyway(asks_for_nothing),
+    idle(
+        "indexer.refreshInterval",
+        MILLISECONDS,
+        "Indexes do not follow the changes of data; a schema that is bound builds them again.",
+    ),
+    idle(
+        "indexer.reconcileInterval",
+        MILLISECONDS,
+        "Indexes are not compared with the data.",
+    ),
+    idle("elasticsearch.*", ANY, OTHER_CLIENT),
+    idle(
+        "spring.*",
+        ANY,
+        "Settings of the framework of the original.",
+    ),
+];
+
+/// Describes a property of a store of schemas.
+const fn stored(name: &'static str, kind: ValueKind) -> Planned<Settings> {
+    idle(name, kind, STORED_HERE)
+}
+
+/// Describes a property of the migration between stores of schemas.
+const fn moved(name: &'static str, kind: ValueKind) -> Planned<Settings> {
+    idle(name, kind, NOTHING_MOVES)
+}
+
+/// Returns whether addresses are those that indexes are written to.
+fn is_indexer_host(settings: &Settings, value: &str) -> bool {
+    Addresses::parse(value).is_ok_and(|addresses| addresses == settings.search.host)
+}
+
+/// Returns whether a JSON object has no members.
+fn asks_for_nothing(_: &Settings, value: &str) -> bool {
+    IndexCreateSettings::parse(value).is_ok_and(|settings| settings.is_empty())
 }
 
 #[cfg(test)]
@@ -183,10 +389,7 @@ mod tests {
         assert_eq!(found("security.exposeInGraphQl"), None);
         assert_eq!(found("security.cors"), None);
         assert_eq!(found("ELASTICSEARCH_OTHER"), Some("elasticsearch.*"));
-        assert_eq!(
-            found("logging.level.com.vendor.search"),
-            Some("logging.level.*")
-        );
+        assert_eq!(found("spring.profiles.active"), Some("spring.*"));
         assert_eq!(found("securityx"), None);
         assert_eq!(found("graphql.services"), None);
     }

@@ -7,9 +7,11 @@
 mod advice;
 pub mod code;
 mod contract;
+mod defaults;
 mod gateway;
 mod headers;
 mod log_in;
+mod loggers;
 mod mutation;
 mod provider;
 mod read;
@@ -31,12 +33,14 @@ pub use gateway::{
 pub use headers::HeaderNames;
 pub use log_in::IdpIncomplete;
 pub(crate) use log_in::log_in_options;
+pub use loggers::LoggerLevels;
 pub use mutation::{Graph, MutationSettings};
 pub use provider::ProviderSettings;
 pub use read::{Sources, code_of, markdown, read};
 pub(crate) use search::SEARCH_PORT;
 pub use search::{
-    IndexCreateSettings, Patience, Positive, RetrySettings, SearchPort, SearchSettings,
+    AccessTimeout, IndexCreateSettings, Patience, Positive, RetrySettings, SearchPort,
+    SearchSettings,
 };
 pub use security::{Algorithms, Names, SecuritySettings, Switch};
 pub use setting::Automatic;

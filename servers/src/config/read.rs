@@ -4,6 +4,8 @@ use graphql_service::ErrorCode;
 use service_config::ConfigError;
 
 use super::code;
+use super::defaults::contract_table;
+use super::loggers::loggers_table;
 use super::settings::Settings;
 use super::table::CATALOGUE;
 
@@ -15,12 +17,12 @@ const SEARCH_ROLES: &str = "search.rbac.enabled";
 
 /// Reads the settings from all `sources`; also returns warnings.
 ///
-/// Properties of the interface that are not built yet are one warning, from whatever source.
+/// Properties of the interface that have no effect are one warning, from whatever source.
 ///
 /// # Errors
 ///
 /// Fails on a file that cannot be read, on an unknown property in a file or flag, on a value that
-/// does not fit, and on one that asks for protection that is not built yet. An unknown name in the
+/// does not fit, and on one that asks for protection that there is not. An unknown name in the
 /// environment is only a warning.
 pub fn read(sources: &Sources<'_>) -> Result<(Settings, Vec<String>), ConfigError> {
     let read = service_config::read(&CATALOGUE, sources)?;
@@ -43,17 +45,41 @@ pub fn code_of(error: &ConfigError) -> Option<ErrorCode> {
 pub fn markdown() -> String {
     let properties = CATALOGUE.table(&Settings::default());
     let (subgraphs, aliases) = (CATALOGUE.numbered_table(), CATALOGUE.alias_table());
-    let planned = CATALOGUE.planned_lists();
+    let (loggers, planned) = (loggers_table(), CATALOGUE.planned_table());
+    let contract = contract_table();
     format!(
-        "{properties}\n## Subgraphs of the gateway\n\n{subgraphs}\n## Other names\n\n{aliases}{PLANNED_HEAD}{planned}"
+        "{properties}\n## Subgraphs of the gateway\n\n{subgraphs}{LOGGERS_HEAD}{loggers}\n## Other names\n\n{aliases}\
+         {PLANNED_HEAD}{planned}{CONTRACT_HEAD}{contract}"
     )
 }
 
-const PLANNED_HEAD: &str = "
-## Known properties that are not built yet
+const LOGGERS_HEAD: &str = "
+## Levels of single loggers
 
-They are accepted from every source, with one warning that lists them. A value that asks for protection
-stops the start with `PROTECTION_UNAVAILABLE`, whatever else is configured; `false` does not. With
-`security.enabled: false`, the properties of `security` ask for nothing. `soml.storage.provider:
-in-memory` is what the service does.
+`logging.level.NAME` sets the level of one logger: `TRACE`, `DEBUG`, `INFO`, `WARN`, `ERROR`, `OFF`, or
+`FATAL`, which is `ERROR`. In the environment it is `LOGGING_LEVEL_SEARCH_SERVICE`, or
+`LOGGING_LEVEL_COM_VENDOR_PLATFORM_SEARCH`. The more specific name wins, whatever source it comes from: a
+target over a Java package, and a package over those above it. It also wins over a directive of `logging.level`
+for the same target; a directive for a module of it, such as `object_engine::plan=trace`, is more specific
+still. `logging.level.root` takes the place of the level without a target in `logging.level`. Any other name is a
+warning.
+
+";
+
+const PLANNED_HEAD: &str = "
+## Known properties without effect
+
+They are accepted from every source, with one warning that lists them. Their values are checked like those of
+other properties, and a value that says what the service does anyway is no warning. One that asks for
+protection stops the start with `PROTECTION_UNAVAILABLE`, whatever else is configured; `false` does not. With
+`security.enabled: false`, the properties of `security` ask for nothing.
+
+";
+
+const CONTRACT_HEAD: &str = "
+## Defaults of the interface
+
+The interface that this service implements gives these properties a default. Where ours is another, the last
+column says why; elsewhere they are the same.
+
 ";

@@ -48,7 +48,7 @@ pub struct SearchSettings {
     /// Settings of new indexes (`indexer.indexCreateSettings`).
     pub create_settings: IndexCreateSettings,
     /// Maximum time to connect (`indexer.accessTimeout`).
-    pub access_timeout: Patience,
+    pub access_timeout: AccessTimeout,
     /// Timeout of health checks (`indexer.healthCheckTimeout`).
     pub health_check_timeout: Positive,
     /// Builds every index anew (`indexer.removePrevious`).
@@ -88,6 +88,10 @@ pub struct Positive(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience(pub Duration);
 
+/// The time to connect to the search engine; zero, or -1, waits for as long as it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccessTimeout(pub Duration);
+
 /// Settings of new indexes, as the JSON object that they are given as.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexCreateSettings(Option<String>);
@@ -110,7 +114,7 @@ impl Default for SearchSettings {
             credentials: None,
             authorities: None,
             create_settings: IndexCreateSettings::default(),
-            access_timeout: Patience(Duration::from_secs(2)),
+            access_timeout: AccessTimeout(Duration::from_secs(2)),
             health_check_timeout: Positive(3_000),
             remove_previous: false,
             ignore_malformed: true,
@@ -181,6 +185,11 @@ impl IndexCreateSettings {
         let text = self.0.as_deref().unwrap_or("{}");
         text.parse().expect("it was read before")
     }
+
+    /// Returns whether they say nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.settings() == IndexSettings::default()
+    }
 }
 
 impl Setting<Programs> for Severity {
@@ -235,6 +244,23 @@ impl Setting<Programs> for Patience {
         let time: i64 = text.parse().map_err(|_| "a number of milliseconds")?;
         let time = Duration::from_millis(time.try_into().unwrap_or(0));
         Ok(Patience(time))
+    }
+
+    fn show(&self) -> String {
+        self.0.as_millis().to_string()
+    }
+}
+
+impl Setting<Programs> for AccessTimeout {
+    const TYPE: &'static str = "milliseconds or `-1`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        let time: Option<i64> = text.parse().ok();
+        match time {
+            Some(-1) => Ok(AccessTimeout(Duration::ZERO)),
+            Some(time @ 0..) => Ok(AccessTimeout(Duration::from_millis(time.unsigned_abs()))),
+            _ => Err("a number of milliseconds, or 0 or -1 for no timeout"),
+        }
     }
 
     fn show(&self) -> String {
@@ -310,6 +336,12 @@ mod tests {
     fn values_out_of_their_range_are_refused() {
         assert_eq!(Patience::parse("-1").map(|time| time.0), Ok(Duration::ZERO));
         assert!(Patience::parse("soon").is_err());
+        let access = |text| AccessTimeout::parse(text).map(|time| time.0.as_millis());
+        assert_eq!(
+            (access("-1"), access("0"), access("7")),
+            (Ok(0), Ok(0), Ok(7))
+        );
+        assert!(access("-2").is_err() && access("1.5").is_err());
         assert!(Positive::parse("0").is_err());
         assert!(Severity::parse("WORST").is_err());
         assert_eq!(Severity::parse("high"), Ok(Severity::High));

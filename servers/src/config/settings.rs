@@ -11,6 +11,7 @@ use service_log::LogFormat;
 use service_runtime::{HostNames, Origins};
 
 use super::gateway::GatewaySettings;
+use super::loggers::LoggerLevels;
 use super::mutation::MutationSettings;
 use super::provider::ProviderSettings;
 use super::search::SearchSettings;
@@ -35,6 +36,8 @@ pub struct Settings {
     pub request_timeout: Duration,
     /// How to write numbers that JSON parsers may round (`graphql.numbers`).
     pub numbers: Numbers,
+    /// Whether lists without values are null where the schema does not say it (`graphql.response.json.nullArrays`).
+    pub null_arrays: bool,
     /// Whether the API is a federation subgraph (`graphql.federation.enabled`).
     pub federation: Switch,
     /// How mutations are served (`graphql.mutation.*`, `mutation.*`).
@@ -94,6 +97,8 @@ pub struct Settings {
     pub log_format: LogFormat,
     /// Log level or directives (`logging.level`).
     pub log_level: String,
+    /// Levels of single loggers (`logging.level.<name>`).
+    pub loggers: LoggerLevels,
 }
 
 impl Default for Settings {
@@ -106,6 +111,7 @@ impl Default for Settings {
             engine_limits: EngineLimits::default(),
             request_timeout: Duration::from_secs(60),
             numbers: Numbers::Exact,
+            null_arrays: false,
             federation: Switch::Automatic,
             mutation: MutationSettings::default(),
             explain: false,
@@ -135,6 +141,7 @@ impl Default for Settings {
             gateway: GatewaySettings::default(),
             log_format: LogFormat::Text,
             log_level: "info".to_owned(),
+            loggers: LoggerLevels::default(),
         }
     }
 }

@@ -10,6 +10,7 @@ use search_index::limits::SearchLimits;
 use service_config::{Catalogue, Property, Setting, Standard};
 
 use super::contract::{ALIASES, PLANNED};
+use super::loggers::{LOGGERS, level_property};
 use super::setting::Programs;
 use super::settings::Settings;
 use super::subgraphs::SUBGRAPHS;
@@ -39,6 +40,7 @@ const VARIABLES: &[&str] = &[
 pub static CATALOGUE: LazyLock<Catalogue<Settings>> = LazyLock::new(|| Catalogue {
     properties: properties(),
     numbered: Some(SUBGRAPHS),
+    named: Some(LOGGERS),
     aliases: ALIASES,
     planned: PLANNED,
     variables: VARIABLES,
@@ -119,6 +121,7 @@ fn properties() -> Vec<Property<Settings>> {
         |s| &mut s.gateway.limits,
     );
     insert(&mut properties, "gateway.", gateway);
+    properties.push(level_property());
     properties
 }
 
@@ -148,6 +151,7 @@ properties! {
     "graphql.slots" => slots, "Number of requests that are executed at once off the async workers, beside half as many long ones; `auto` is the number of cores.";
     "graphql.queue" => queue, "Maximum number of requests that wait for a slot; further ones are answered with 503 `OVERLOADED`.";
     "graphql.numbers" => numbers, "`exact`: numbers that JSON parsers may round are strings; `number`: they are JSON numbers unless digits would be lost.";
+    "graphql.response.json.nullArrays" => null_arrays, "Whether a list without values is null instead of `[]`, where the schema does not say it with `nullJsonArrays`.";
     "graphql.federation.enabled" => federation, "Makes the API a Federation 1 subgraph: adds `_entities` and keys, and serves `_service { sdl }`. `auto`: it is where the process is a gateway too, of which the service is a subgraph.";
     "graphql.mutation.enabled" => mutation.enabled, "Serves the type `Mutation`, unless the schema's `enable_mutations` is off or the store cannot be written to.";
     "graphql.mutation.graph" => mutation.graph, "Named graph that mutations add triples to, as an absolute IRI; with `none`, the default graph.";
@@ -285,7 +289,6 @@ properties! {
     "gateway.subgraph.stacktraces" => gateway.exchange.stacktraces, "Whether clients see the members `stacktrace` and `exception` that subgraphs put into the extensions of their errors.";
     "health.cacheTime" => health_cache, "How long a health record is cached; `?cache=false` bypasses the cache.";
     "logging.format" => log_format, "Format of the log lines on standard error.";
-    "logging.level" => log_level, "Log level, or directives such as `info,object_engine=debug`.";
 }
 
 #[cfg(test)]

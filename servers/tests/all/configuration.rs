@@ -66,7 +66,7 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
     let path = dir.path().join("a.properties");
     fs::write(
         &path,
-        "application.name=file\napplication.port=1\nlogging.level=file\n",
+        "application.name=file\napplication.port=1\nlogging.level=debug\n",
     )
     .unwrap();
     let flags = ["application.name=flag".to_owned()];
@@ -82,7 +82,7 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
     };
     let (settings, _) = read(&sources).unwrap();
     assert_eq!((settings.name.as_str(), settings.port), ("flag", 2));
-    assert_eq!(settings.log_level, "file");
+    assert_eq!(settings.log_level, "debug");
 }
 
 #[test]
@@ -250,20 +250,19 @@ fn with_flags(pairs: &[&str]) -> Result<(Settings, Vec<String>), ConfigError> {
 }
 
 #[test]
-fn what_is_not_built_yet_is_one_warning_from_all_sources() {
+fn what_has_no_effect_is_one_warning_from_all_sources() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("a.yaml");
     let text = "soml:\n  storage:\n    provider: rdf4j\n    rdf4j: {credentials: geheim}\n\
-                spring.elasticsearch.rest.connectionTimeout: 1s\n\
-                logging.level.com.vendor.platform.search: INFO\n";
+                spring.elasticsearch.rest.connectionTimeout: 1s\n";
     fs::write(&path, text).unwrap();
     let flags = [
         "indexer.externalHost=http://localhost:9200".to_owned(),
-        "soml.storage.provider=x".to_owned(),
+        "soml.storage.provider=mongodb".to_owned(),
     ];
     let environment = [
         ("INDEXER_REFRESHINTERVAL", "1"),
-        ("INDEXER_CONNECTORCREATESETTINGS", "{}"),
+        ("INDEXER_CONNECTORCREATESETTINGS", r#"{"a": 1}"#),
     ];
     let environment = environment
         .map(|(k, v)| (k.to_owned(), v.to_owned()))
@@ -283,7 +282,6 @@ fn what_is_not_built_yet_is_one_warning_from_all_sources() {
         "`soml.storage.provider`",
         "`soml.storage.rdf4j.credentials`",
         "`spring.elasticsearch.rest.connectionTimeout`",
-        "`logging.level.com.vendor.platform.search`",
         "`indexer.externalHost`",
         "`indexer.refreshInterval`",
         "`indexer.connectorCreateSettings`",
@@ -304,7 +302,7 @@ fn what_asks_for_protection_stops_the_start_from_every_source() {
     let asked = [
         with_flags(&["security.enabled=true", "security.roles=geheim"]),
         with_flags(&["search.rbac.enabled=true"]),
-        with_flags(&["security.enabled=false", "search.rbac.enabled=yes"]),
+        with_flags(&["security.enabled=false", "search.rbac.enabled=true"]),
         with_environment(&[("SECURITY_ROLES", "Reader")]),
         with_environment(&[("SECURITY_USERS_FILE", "/run/secrets/users")]),
         with_file("a.yaml", "security: {users: [{username: a}]}").map(|s| (s, Vec::new())),
@@ -370,7 +368,6 @@ fn misspelt_names_below_those_of_elasticsearch_and_spring_are_told() {
         ("ELASTICSEARCH_URL", "http://a/"),
         ("ELASTICSEARCH_SERVICE_HOST", "10.0.0.1"),
         ("SPRING_ELASTICSEARCH_REST_CONNECTION_TIMEOUT", "1s"),
-        ("LOGGING_LEVEL_ROOT", "debug"),
     ];
     let (settings, warnings) = with_environment(&pairs).unwrap();
     let near = [
@@ -480,7 +477,10 @@ fn every_property_of_the_interface_is_known() {
         let value = match name {
             "application.port" | "task.default.retry.maxRetries" => "1",
             "indexing.healthcheck.indexesSeverity" => "LOW",
-            "elasticsearch.indexCreateSettings" => "{}",
+            "elasticsearch.indexCreateSettings" | "indexer.connectorCreateSettings" => "{}",
+            "application.scheme" => "https",
+            "soml.storage.rdf4j.cluster.unavailableWriteTimeout"
+            | "soml.storage.mongodb.serverSelectionTimeout" => "1",
             _ => "true",
         };
         let (_, warnings) = with_flags(&[&format!("{name}={value}")]).unwrap();

@@ -38,6 +38,7 @@ mod operations;
 mod overload;
 mod page;
 mod processes;
+mod properties;
 mod provision;
 mod provisioning;
 mod real_server;
