@@ -143,6 +143,36 @@ async fn a_builder_that_cannot_renew_its_lease_stops_and_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_builder_that_fails_serves_what_another_one_builds() {
+    let world = World::embedded();
+    world.store("sky", "first").await;
+    let one = world.start("one").await;
+    one.gate.hold(Hold::FailedBulks);
+    one.bind("sky").await;
+    one.until_state("FAILED").await;
+    let two = world.start("two").await;
+    for instance in [&two, &one] {
+        instance.until_found("first").await;
+        instance.until_state("READY").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn values_are_checked_while_another_instance_builds() {
+    let world = World::embedded();
+    let strict = |setup: &mut Setup| setup.options.ignore_malformed = false;
+    let (one, two) = held(&world, Hold::Bulks, strict).await;
+    world.store("sea", "second").await;
+    // It does not wait for its turn, and the other one follows.
+    two.bind("sea").await;
+    one.gate.hold(Hold::Nothing);
+    for instance in [&one, &two] {
+        instance.until_found("second").await;
+        instance.until_state("READY").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn indexes_of_another_store_of_leases_are_replaced() {
     let mut world = World::embedded();
     let leases = async |world: &World| {

@@ -24,6 +24,8 @@ pub(crate) enum Hold {
     Nothing,
     Bulks,
     Switches,
+    /// Bulks are not held, and fail.
+    FailedBulks,
 }
 
 /// An engine, as one instance reaches it.
@@ -132,6 +134,9 @@ impl SearchEngine for Gate {
         documents: &[Document],
         context: &CallContext,
     ) -> Result<Vec<Rejected>, EngineError> {
+        if *self.hold.borrow() == Hold::FailedBulks {
+            return Err(EngineError::Failed("as a test says".into()));
+        }
         if !self.pass(Hold::Bulks).await {
             return self.engine.bulk(index, documents, context).await;
         }
