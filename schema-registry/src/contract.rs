@@ -19,9 +19,9 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use crate::lease::LeaseRecord;
 use crate::store::{
-    Binding, Expected, Revisions, SchemaStore, SchemaStoreError, ServiceKind, StoredSchema,
+    Binding, Expected, LeaseRecord, Revisions, SchemaStore, SchemaStoreError, ServiceKind,
+    StoredSchema,
 };
 
 /// How many tasks race for the same change.

@@ -14,18 +14,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
-use crate::store::{SchemaStore, SchemaStoreError};
-
-/// A lease as it is stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeaseRecord {
-    /// Who holds it; empty if it was given back.
-    pub holder: String,
-    /// Grows whenever the lease changes hands.
-    pub number: u64,
-    /// Grows with every renewal.
-    pub beat: u64,
-}
+use crate::store::{LeaseRecord, SchemaStore, SchemaStoreError};
 
 /// One process that holds a lease, or waits for it.
 pub struct Lease {

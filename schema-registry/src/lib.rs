@@ -19,7 +19,7 @@ pub use check::{
     served_api,
 };
 pub use folder::FolderSchemaStore;
-pub use lease::{Held, Lease, LeaseRecord};
+pub use lease::{Held, Lease};
 pub use memory::InMemorySchemaStore;
 #[cfg(feature = "mongodb")]
 pub use mongodb::{
@@ -31,6 +31,6 @@ pub use rdf4j::{
 };
 pub use report::{json, json_ld};
 pub use store::{
-    Binding, BindingState, Expected, Revisions, SchemaEntry, SchemaStore, SchemaStoreError,
-    ServiceKind, StoredSchema, put,
+    Binding, BindingState, Expected, LeaseRecord, Revisions, SchemaEntry, SchemaStore,
+    SchemaStoreError, ServiceKind, StoredSchema, put,
 };

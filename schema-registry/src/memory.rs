@@ -4,11 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use crate::lease::LeaseRecord;
 use crate::state::State;
 use crate::store::{
-    Binding, BindingState, Expected, SchemaEntry, SchemaStore, SchemaStoreError, ServiceKind,
-    StoredSchema,
+    Binding, BindingState, Expected, LeaseRecord, SchemaEntry, SchemaStore, SchemaStoreError,
+    ServiceKind, StoredSchema,
 };
 
 /// An in-memory store; documents are lost when the process ends.

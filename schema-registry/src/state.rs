@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::lease::LeaseRecord;
 use crate::store::{
-    Binding, BindingState, Expected, SchemaEntry, SchemaStoreError, ServiceKind, StoredSchema,
+    Binding, BindingState, Expected, LeaseRecord, SchemaEntry, SchemaStoreError, ServiceKind,
+    StoredSchema,
 };
 
 /// What the document of rights is called.

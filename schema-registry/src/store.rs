@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::lease::LeaseRecord;
-
 /// A stored document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSchema {
@@ -207,6 +205,17 @@ pub struct BindingState {
     pub binding: Binding,
     /// The revision of the document; `None` if nothing is bound or the document is not stored.
     pub revision: Option<String>,
+}
+
+/// A lease as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeaseRecord {
+    /// Who holds it; empty if it was given back.
+    pub holder: String,
+    /// Grows whenever the lease changes hands.
+    pub number: u64,
+    /// Grows with every renewal.
+    pub beat: u64,
 }
 
 /// A store of SOML documents. Comparing a revision and changing the document is atomic.

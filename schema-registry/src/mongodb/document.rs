@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::calls::number;
 use super::failure::Foreign;
-use crate::lease::LeaseRecord;
 use crate::store::{
-    Binding, Expected, Revisions, SchemaEntry, SchemaStoreError, ServiceKind, StoredSchema,
+    Binding, Expected, LeaseRecord, Revisions, SchemaEntry, SchemaStoreError, ServiceKind,
+    StoredSchema,
 };
 
 /// The key of the document that says who may manage schemas.

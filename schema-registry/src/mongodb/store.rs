@@ -13,10 +13,9 @@ use super::document::{
     read_rights, read_schema, revised, revised_rights, schema_key, string, with_revision,
 };
 use super::options::{MongoOptionsError, MongoSchemaOptions};
-use crate::lease::LeaseRecord;
 use crate::store::{
-    Binding, BindingState, Expected, SchemaEntry, SchemaStore, SchemaStoreError, ServiceKind,
-    StoredSchema,
+    Binding, BindingState, Expected, LeaseRecord, SchemaEntry, SchemaStore, SchemaStoreError,
+    ServiceKind, StoredSchema,
 };
 
 /// A store of documents in a collection of MongoDB, deprecated in favour of other stores.

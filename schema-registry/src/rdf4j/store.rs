@@ -18,10 +18,9 @@ use super::vocabulary::{
     self, APPLICATION, BEAT, BINDING, BOUND_SCHEMA, BYTES, HOLDER, ID, LEASE, MODIFIED, NAME,
     NUMBER, REVISION, RIGHTS, SCHEMA, SERVICE, TEXT,
 };
-use crate::lease::LeaseRecord;
 use crate::store::{
-    Binding, BindingState, Expected, SchemaEntry, SchemaStore, SchemaStoreError, ServiceKind,
-    StoredSchema,
+    Binding, BindingState, Expected, LeaseRecord, SchemaEntry, SchemaStore, SchemaStoreError,
+    ServiceKind, StoredSchema,
 };
 
 /// What the document of rights is called.
