@@ -12,5 +12,6 @@ pub mod demo;
 mod demo_extension;
 pub mod misfits;
 pub mod render;
+pub mod schemas;
 pub mod store;
 pub mod wiring;

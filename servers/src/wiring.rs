@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use gateway_service::{GatewayAppOptions, TracesOptions};
 use graph_store::GraphStore;
@@ -20,7 +21,7 @@ use service_runtime::{
     CallerOptions, HostOptions, HostState, ListenerOptions, ResourceOptions, resources,
 };
 
-use crate::config::{Graph, Settings, Switch, SyncWhen};
+use crate::config::{Graph, Settings, StorageProvider, Switch, SyncWhen};
 
 /// Creates an object service without any schema.
 ///
@@ -59,6 +60,7 @@ impl Settings {
         HostOptions {
             name: self.name.clone(),
             address: SocketAddr::new(self.host, self.port),
+            network_address: self.network_address(),
             limits: self.limits.clone(),
             request_timeout: self.request_timeout,
             max_body_bytes: self.max_body_bytes,
@@ -78,6 +80,15 @@ impl Settings {
                 origins: self.cors_origins.clone(),
                 preflight_age: self.cors_max_age,
             },
+        }
+    }
+
+    /// Returns the address at which others reach the service, where it is known before it listens.
+    #[must_use]
+    pub fn network_address(&self) -> Option<String> {
+        match self.port {
+            0 => None,
+            port => self.application.network_address(self.host, port),
         }
     }
 
@@ -129,6 +140,17 @@ impl Settings {
             max_schemas: self.max_stored_schemas,
             max_schema_bytes: self.max_stored_bytes,
             store_check_time: self.sparql.health_check_timeout,
+            schemas_check_time: self.schemas_check_time(),
+            follow_interval: self.storage.follow_interval,
+        }
+    }
+
+    /// Returns how long the store of schemas has for a health check.
+    fn schemas_check_time(&self) -> Duration {
+        match self.schema_provider() {
+            StorageProvider::Rdf4j => self.storage.rdf4j.connection.health_check_timeout,
+            StorageProvider::MongoDb => self.storage.mongodb.read_timeout,
+            _ => Duration::ZERO,
         }
     }
 
@@ -199,6 +221,9 @@ impl Settings {
             knows_hidden: search.says_about_roles,
             shares_indexes: !search.is_embedded(),
             reads_schemas_elsewhere: search.object_service.is_some(),
+            follow_interval: self.storage.follow_interval,
+            lease_time: self.storage.lease_time,
+            instance: self.network_address().unwrap_or_else(|| self.name.clone()),
         }
     }
 
@@ -236,6 +261,7 @@ impl Settings {
             cache_max_age: gateway.cache_max_age.0,
             dwell: gateway.dwell_time(),
             poll_interval: gateway.poll_interval.0,
+            follow_bindings: gateway.follows_bindings,
             mutations: gateway.mutations,
             prune: gateway.prune,
             limits: gateway.limits.clone(),

@@ -64,7 +64,9 @@ impl ConfigArgs {
         let host = host.map(|host| format!("application.host={host}"));
         let port = port.map(|port| format!("application.port={port}"));
         let named: Vec<_> = host.into_iter().chain(port).collect();
-        self.settings(defaults, &named)
+        let (mut settings, warnings) = self.settings(defaults, &named)?;
+        name(&mut settings)?;
+        Ok((settings, warnings))
     }
 
     /// Reads all sources over the defaults, and prints their warnings.
@@ -84,4 +86,30 @@ impl ConfigArgs {
         }
         Ok(settings)
     }
+}
+
+/// Gives a service the name that is configured, in place of that of its program.
+fn name(settings: &mut Settings) -> Result<(), CliError> {
+    let application = &settings.application;
+    if !application.uses_address_as_name {
+        if let Some(name) = &application.name {
+            settings.name.clone_from(name);
+        }
+        return Ok(());
+    }
+    let refused = |why: &str| {
+        let text =
+            format!("`application.useNetworkAddressAsName` makes the address the name, and {why}");
+        Err(CliError::Usage(text))
+    };
+    if settings.port == 0 {
+        return refused(
+            "a port that is free at the start is no stable address: set `application.port`",
+        );
+    }
+    match application.network_address(settings.host, settings.port) {
+        Some(address) => settings.name = address,
+        None => return refused("no address is known: set `application.address`"),
+    }
+    Ok(())
 }

@@ -109,7 +109,7 @@ pub(super) async fn beside(
         local.push(Subgraph::local("extension", Arc::new(Extension::new())));
     }
     let mut settings = settings.clone();
-    if settings.name == Settings::default().name {
+    if settings.has_default_name() {
         "federation-gateway".clone_into(&mut settings.name);
     }
     settings.port = settings.gateway.port_beside(settings.port);

@@ -8,7 +8,8 @@ use schema_registry::{InMemorySchemaStore, SchemaStore};
 use service_auth::Verifier;
 
 use super::CliError;
-use crate::config::{Settings, SyncWhen};
+use crate::config::{Settings, StorageProvider, SyncWhen};
+use crate::schemas::{self, OpenSchemasError, place};
 use crate::store::{DataStore, OpenError};
 
 /// The stores of data and schemas.
@@ -21,17 +22,33 @@ pub(super) struct Stores {
 
 impl Stores {
     /// Opens the stores that the settings describe; a folder is made where there is none.
-    pub(super) fn open(settings: &Settings) -> Result<Self, CliError> {
+    pub(super) async fn open(settings: &Settings) -> Result<Self, CliError> {
+        let shared = schemas::open_shared(settings).await?;
+        let provider = settings.schema_provider();
         let Some(path) = &settings.store.data_dir else {
-            return Ok(Stores::with_data(DataStore::open(settings)?));
+            if provider == StorageProvider::File {
+                return Err(OpenSchemasError::NoFolder.into());
+            }
+            let stores = Stores::with_data(DataStore::open(settings)?);
+            return Ok(match shared {
+                Some(schemas) => Stores { schemas, ..stores },
+                None => stores,
+            });
         };
         if !settings.sparql.addresses.is_empty() {
             return Err(OpenError::TwoStores.into());
         }
         let folder = DataFolder::open_or_create(path, &settings.folder_options())?;
+        let schemas = match shared {
+            Some(schemas) => schemas,
+            None if provider == StorageProvider::InMemory => {
+                Arc::new(InMemorySchemaStore::default())
+            }
+            None => Arc::new(folder.schemas.clone()),
+        };
         Ok(Stores {
             data: DataStore::Embedded(Arc::clone(&folder.image)),
-            schemas: Arc::new(folder.schemas.clone()),
+            schemas,
             folder: Some(folder),
         })
     }
@@ -90,18 +107,33 @@ pub(super) fn writing(settings: &Settings, app: &App) -> Option<String> {
 
 /// Logs where data and schemas are.
 pub(super) fn log(settings: &Settings, app: &App) {
+    let (provider, schemas) = (settings.schema_provider(), place(settings));
     match &settings.store.data_dir {
-        Some(folder) if app.store().writer().is_none() => tracing::info!(
-            folder = %folder.display(),
-            "data are read from disk, and changes of schemas are kept in memory"
-        ),
-        Some(folder) => tracing::info!(
-            folder = %folder.display(),
-            "data and schemas are kept on disk"
-        ),
-        None => tracing::info!(
+        Some(folder) if app.store().writer().is_none() => {
+            let folder = folder.display();
+            match provider {
+                StorageProvider::File => tracing::info!(
+                    %folder,
+                    "data are read from disk, and changes of schemas are kept in memory"
+                ),
+                _ => {
+                    tracing::info!(%folder, "data are read from disk, and schemas are kept {schemas}")
+                }
+            }
+        }
+        Some(folder) => {
+            let folder = folder.display();
+            match provider {
+                StorageProvider::File => {
+                    tracing::info!(%folder, "data and schemas are kept on disk")
+                }
+                _ => tracing::info!(%folder, "data are kept on disk, and schemas {schemas}"),
+            }
+        }
+        None if provider == StorageProvider::InMemory => tracing::info!(
             "schemas and data are kept in memory; neither `store.dataDir` nor \
              `sparql.endpoint.address` is set"
         ),
+        None => tracing::info!("data are kept in memory, and schemas {schemas}"),
     }
 }

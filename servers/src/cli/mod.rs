@@ -74,6 +74,7 @@ use soml_data::infer::InferError;
 
 use crate::allocator;
 use crate::config::{IdpIncomplete, code, code_of};
+use crate::schemas::OpenSchemasError;
 use crate::store::OpenError;
 
 /// GraphQL over RDF knowledge graphs: generates a GraphQL API from a SOML schema and serves it over
@@ -290,6 +291,8 @@ enum CliError {
     #[error("failed to read the stored schemas")]
     Schemas(#[source] SchemaStoreError),
     #[error(transparent)]
+    OpenSchemas(#[from] OpenSchemasError),
+    #[error(transparent)]
     Engines(#[from] EnginesError),
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -376,6 +379,7 @@ impl CliError {
             | CliError::TokenKeys(_)
             | CliError::Verifier(_)
             | CliError::Usage(_)
+            | CliError::OpenSchemas(_)
             | CliError::Store(_)
             | CliError::Engines(_)
             | CliError::GatewaySetup(_)

@@ -16,7 +16,7 @@ use soml_core::Schema;
 
 use super::serving::Serving;
 use super::{CliError, Console};
-use crate::config::{Settings, Switch};
+use crate::config::{Settings, StorageProvider, Switch};
 use crate::render::{self, Style};
 
 /// How long the start waits for the indexes before it says that the service is there.
@@ -35,6 +35,8 @@ pub(super) struct Beside {
     pub(super) service: Option<Searching>,
     /// The name of the schema to bind to it; what was bound before where there is none.
     pub(super) first: Option<String>,
+    /// Nothing is bound in a store that other instances share.
+    is_unbound: bool,
     /// What searches would show that nobody has allowed, where that is why there is none.
     pub(super) refused: Option<Shown>,
 }
@@ -43,10 +45,11 @@ impl Beside {
     /// Returns the service, unless what was bound to it was unbound: a gateway would wait for a schema.
     pub(super) async fn subgraph(&self) -> Option<&Searching> {
         let service = self.service.as_ref()?;
-        match self.first.is_none() && service.app.was_unbound().await {
-            true => None,
-            false => Some(service),
-        }
+        let waits_for_schema = match self.first {
+            Some(_) => false,
+            None => self.is_unbound || service.app.was_unbound().await,
+        };
+        (!waits_for_schema).then_some(service)
     }
 
     /// Binds the first schema, or what was bound before.
@@ -92,7 +95,13 @@ pub(super) async fn beside(
     // Whoever searches nothing gets no folder for searches.
     let is_wanted = settings.search.enabled == Switch::On || searched.is_some();
     let schemas = schemas(&settings, app, &storage, keeps_data, is_wanted).await?;
+    let is_shared = schemas.is_shared();
     let kept = match schemas.binding(ServiceKind::Search).await {
+        // It is known later.
+        Err(error) if is_shared => {
+            tracing::warn!(%error, "it is not known yet what is bound to the search service");
+            Binding::Unknown
+        }
         // Nobody needs a lost document in place of which another one is named.
         Err(SchemaStoreError::Missing { .. }) if is_named && searched.is_some() => Binding::Unknown,
         kept => kept.map_err(CliError::Schemas)?,
@@ -103,7 +112,8 @@ pub(super) async fn beside(
     let first = first.map(|(id, _)| id.to_owned());
     if settings.search.enabled == Switch::Automatic {
         let is_kept = first.is_none() && kept.id().is_some();
-        if searched.is_none() && !is_kept {
+        // Another instance may bind something later.
+        if searched.is_none() && !is_kept && !is_shared {
             return Ok(Beside::default());
         }
         let refused = match kept.id().filter(|_| is_kept) {
@@ -130,6 +140,7 @@ pub(super) async fn beside(
     Ok(Beside {
         service: Some(Searching::listen(search, &settings).await?),
         first,
+        is_unbound: is_shared && kept.id().is_none(),
         refused: None,
     })
 }
@@ -159,7 +170,7 @@ fn search_app(
 /// Returns the settings of a search service beside an object service.
 fn settings_beside(settings: &Settings) -> Settings {
     let mut settings = settings.clone();
-    if settings.name == Settings::default().name {
+    if settings.has_default_name() {
         "search-service".clone_into(&mut settings.name);
     }
     // There are no plans of searches to show.
@@ -182,7 +193,10 @@ async fn schemas(
     is_wanted: bool,
 ) -> Result<Arc<dyn SchemaStore>, CliError> {
     let schemas = Arc::clone(app.schemas());
-    if settings.store.data_dir.is_some() {
+    if schemas.is_shared() {
+        return Ok(schemas);
+    }
+    if settings.schema_provider() == StorageProvider::File {
         // It keeps both bindings.
         let adopted = storage.adopt(schemas.as_ref()).await;
         return adopted.map(|()| schemas).map_err(CliError::Schemas);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use graph_store::CallContext;
 use graph_store::image::ImageStore;
-use object_service::App;
+use object_service::{App, SchemaChangeError};
 use schema_registry::{SchemaStoreError, ServiceKind};
 use service_auth::Verifier;
 use service_log::start_in_background;
@@ -29,7 +29,11 @@ use super::serving::Serving;
 use super::users::{self, Users};
 use super::{CliError, Console, Exit, finish, loading};
 use crate::config::{CATALOGUE, Settings, Switch, token_warnings};
+use crate::schemas::place;
 use crate::store::DataStore;
+
+/// Time for the store of schemas to say what it has before the start goes on.
+const ANSWER_TIME: Duration = Duration::from_secs(5);
 
 /// Time for work off the async workers to notice that it is cancelled.
 const LAST_WORK: Duration = Duration::from_secs(1);
@@ -167,6 +171,7 @@ impl Serve {
             (self.input.has_data(), "--data"),
             (self.infer_schema, "--infer-schema"),
             (settings.store.data_dir.is_some(), "`store.dataDir`"),
+            (settings.shares_schemas(), "`soml.storage.provider`"),
             (
                 !settings.sparql.addresses.is_empty(),
                 "`sparql.endpoint.address`",
@@ -228,7 +233,7 @@ impl Serve {
         console: &mut Console<'_>,
     ) -> Result<Exit, CliError> {
         let mut stop = pin!(stop_signal());
-        let stores = Stores::open(&settings)?;
+        let stores = Stores::open(&settings).await?;
         let schema = self.input.served_schema(self.roles)?;
         let data = self.input.data(console)?;
         let app = stores.app(&settings, verifier);
@@ -241,7 +246,8 @@ impl Serve {
         let server = Server::listen(Arc::clone(&app)).await?;
         // Before the data too, so that mistakes in the schema are known at once.
         match &schema {
-            Some((name, text)) => self.bind(&app, name, text, console).await?,
+            Some((name, text)) => self.bind(&settings, &app, name, text, console).await?,
+            None if app.schemas().is_shared() => app.follow_now().await,
             None => bind_kept(&app, console).await?,
         }
         if let Some(data) = &data {
@@ -311,14 +317,16 @@ impl Serve {
     ) -> Result<(), CliError> {
         match store.embedded() {
             Some(store) => {
-                self.fill_embedded(app, store, data, lines, console).await?;
+                self.fill_embedded(settings, app, store, data, lines, console)
+                    .await?;
                 keeping::log(settings, app);
             }
             None => {
                 let address = settings.sparql.addresses.to_string();
                 tracing::info!(
                     address,
-                    "data are read from a SPARQL server, schemas are kept in memory"
+                    "data are read from a SPARQL server, schemas are kept {}",
+                    place(settings)
                 );
                 // What a request may choose is known once the server has answered.
                 let context = CallContext::new().with_timeout(settings.request_timeout);
@@ -334,6 +342,7 @@ impl Serve {
     /// Loads the data into the embedded store, and makes a schema of them where none is given.
     async fn fill_embedded(
         &self,
+        settings: &Settings,
         app: &Arc<App>,
         store: &Arc<ImageStore>,
         data: Option<Data>,
@@ -357,8 +366,9 @@ impl Serve {
         }
         if !app.has_schema() && (has_data || is_named || self.infer_schema) {
             let has_data = !store.is_empty();
-            if self.infers(app, is_named, has_data).await? {
-                self.bind_inferred(app, store, prefixes, console).await?;
+            if self.infers(settings, app, is_named, has_data).await? {
+                self.bind_inferred(settings, app, store, prefixes, console)
+                    .await?;
             }
         } else if self.infer_schema {
             tracing::info!("a schema is bound, so --infer-schema infers none");
@@ -368,8 +378,15 @@ impl Serve {
 
     /// Returns whether a schema is to be inferred while none is bound: where the command line asks for it, and
     /// no schema is stored. Otherwise it says in the log how to go on.
-    async fn infers(&self, app: &App, is_named: bool, has_data: bool) -> Result<bool, CliError> {
-        let stored = app.schemas().list().await.map_err(CliError::Schemas)?;
+    async fn infers(
+        &self,
+        settings: &Settings,
+        app: &App,
+        is_named: bool,
+        has_data: bool,
+    ) -> Result<bool, CliError> {
+        let stored = patiently(settings, async || app.schemas().list().await).await;
+        let stored = stored.map_err(CliError::Schemas)?;
         let is_asked = is_named || self.infer_schema;
         if !stored.is_empty() {
             let names = stored.iter().map(|entry| entry.id.as_str());
@@ -396,6 +413,7 @@ impl Serve {
     /// Stores the schema that the service is started with, in place of the one with its name, and binds it.
     async fn bind(
         &self,
+        settings: &Settings,
         app: &App,
         name: &str,
         text: &str,
@@ -403,13 +421,17 @@ impl Serve {
     ) -> Result<(), CliError> {
         let usable = usable_with(name, text, &app.api_options(), console)?;
         let query = self.input.demo.as_ref().map(|demo| demo.query);
-        let served = app.serve_schema(&usable, text, query).await;
+        let served = patiently(settings, async || {
+            app.serve_schema(&usable, text, query).await
+        })
+        .await;
         served.map_err(|error| CliError::Input(format!("{name}: {error}")))
     }
 
     /// Serves data without a schema by one that is made from it.
     async fn bind_inferred(
         &self,
+        settings: &Settings,
         app: &App,
         store: &Arc<ImageStore>,
         prefixes: Vec<(String, String)>,
@@ -422,7 +444,8 @@ impl Serve {
             "{}, since --schema names none; `soml infer` writes it to a file for you to refine",
             summary(&inferred)
         );
-        self.bind(app, INFERRED, &inferred.yaml, console).await
+        self.bind(settings, app, INFERRED, &inferred.yaml, console)
+            .await
     }
 }
 
@@ -457,7 +480,7 @@ async fn bind_kept(app: &App, console: &mut Console<'_>) -> Result<(), CliError>
     let stored = stored.ok_or(SchemaStoreError::NotFound).map_err(failed)?;
     tracing::info!(schema = id, "binding what was bound before");
     let usable = usable_with(&id, &stored.text, &app.api_options(), console)?;
-    let bound = app.bind_again(&id, &usable).await;
+    let bound = app.bind_again(&stored, &usable).await;
     bound.map_err(|error| CliError::Input(format!("{id}: {error}")))
 }
 
@@ -521,6 +544,66 @@ pub(super) fn base(address: SocketAddr) -> String {
     format!("http://{host}:{}", address.port())
 }
 
+/// Says how a schema is bound where none is.
+async fn announce_unbound(
+    settings: &Settings,
+    app: &App,
+    base: &str,
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
+    let listed = tokio::time::timeout(ANSWER_TIME, app.schemas().list()).await;
+    let stored = match listed {
+        Err(_) => None,
+        Ok(Err(_)) if app.schemas().is_shared() => None,
+        Ok(listed) => Some(listed.map_err(CliError::Schemas)?.len()),
+    };
+    let text = match stored {
+        None => "the store of schemas does not answer yet".to_owned(),
+        Some(0) if settings.store.data_dir.is_some() => {
+            format!("POST one to {base}/soml, or start with --schema FILE or --infer-schema")
+        }
+        Some(0) => format!("POST one to {base}/soml"),
+        Some(_) => format!("PUT {base}/soml/ID/objects binds one of those that {base}/soml lists"),
+    };
+    writeln!(console.out, "No schema is bound: {text}")?;
+    Ok(())
+}
+
+/// Asks a store of schemas, again while it cannot be reached, as `task.default.retry.*` says.
+async fn patiently<T, E: IsTransient>(
+    settings: &Settings,
+    ask: impl AsyncFn() -> Result<T, E>,
+) -> Result<T, E> {
+    let retry = &settings.search.retry;
+    let mut tries = 0;
+    loop {
+        let error = match ask().await {
+            Err(error) if error.is_transient() && tries < retry.max_retries => error,
+            result => return result,
+        };
+        tries += 1;
+        tracing::warn!(%error, tries, "the store of schemas is asked again");
+        tokio::time::sleep(retry.delay.0).await;
+    }
+}
+
+/// An error that may pass.
+trait IsTransient: std::fmt::Display {
+    fn is_transient(&self) -> bool;
+}
+
+impl IsTransient for SchemaStoreError {
+    fn is_transient(&self) -> bool {
+        SchemaStoreError::is_transient(self)
+    }
+}
+
+impl IsTransient for SchemaChangeError {
+    fn is_transient(&self) -> bool {
+        matches!(self, SchemaChangeError::Store(error) if error.is_transient())
+    }
+}
+
 async fn announce(
     settings: &Settings,
     app: &App,
@@ -538,17 +621,7 @@ async fn announce(
         };
         writeln!(console.out, "GraphiQL: {base}/  ({page})")?;
     } else {
-        match app.schemas().list().await.map_err(CliError::Schemas)?.len() {
-            0 if settings.store.data_dir.is_some() => writeln!(
-                console.out,
-                "No schema is bound: POST one to {base}/soml, or start with --schema FILE or --infer-schema"
-            )?,
-            0 => writeln!(console.out, "No schema is bound: POST one to {base}/soml")?,
-            _ => writeln!(
-                console.out,
-                "No schema is bound: PUT {base}/soml/ID/objects binds one of those that {base}/soml lists"
-            )?,
-        }
+        announce_unbound(settings, app, &base, console).await?;
     }
     let security = match app.needs_tokens() {
         true => "on; requests need a token",
@@ -580,7 +653,11 @@ fn log_settings(settings: &Settings) {
         }
     }
     for (name, value) in settings.loggers.iter() {
-        tracing::info!(property = format!("logging.level.{name}"), value, "configured");
+        tracing::info!(
+            property = format!("logging.level.{name}"),
+            value,
+            "configured"
+        );
     }
 }
 

@@ -17,6 +17,7 @@ use super::searching::{self, Searching};
 use super::serve::{base, run_to_end, start_logging, stop_signal, verifier};
 use super::{CliError, Console, Exit, finish, loading};
 use crate::config::{SEARCH_PORT, Settings, Switch, token_warnings};
+use crate::schemas;
 use crate::store::DataStore;
 
 #[derive(Debug, Args)]
@@ -122,6 +123,16 @@ impl Serve {
         settings: &Settings,
         storage: &Storage,
     ) -> Result<Arc<dyn SchemaStore>, CliError> {
+        if let Some(shared) = schemas::open_shared(settings).await? {
+            return match settings.search.object_service {
+                None => Ok(shared),
+                Some(_) => Err(CliError::Usage(
+                    "`search.soml.address` names an object service with schemas, and `soml.storage.provider` a server \
+                     that stores them: use only one of them"
+                        .to_owned(),
+                )),
+            };
+        }
         let schemas: Arc<dyn SchemaStore> = match &settings.search.object_service {
             Some(_) if self.input.has_schema() => {
                 let message = "--schema names a file and `search.soml.address` an object service with \

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use outbound::{Addresses, HttpCodes, Secret};
+use outbound::Addresses;
 use service_config::{Alias, Asks, Planned, Setting, ValueKind};
 
 use super::search::IndexCreateSettings;
@@ -44,6 +44,42 @@ pub(super) const ALIASES: &[Alias] = &[
     branded("spring.elasticsearch.rest.username", "indexer.username"),
     branded("spring.elasticsearch.rest.password", "indexer.credentials"),
     branded("search.maxBuckets", "search.limits.buckets"),
+    branded(
+        "search.soml.storage.mongodb.endpoint",
+        "soml.storage.mongodb.endpoint",
+    ),
+    branded(
+        "search.soml.storage.mongodb.database",
+        "soml.storage.mongodb.database",
+    ),
+    branded(
+        "search.soml.storage.mongodb.collection",
+        "soml.storage.mongodb.collection",
+    ),
+    branded(
+        "search.soml.storage.mongodb.connectionTimeout",
+        "soml.storage.mongodb.connectionTimeout",
+    ),
+    branded(
+        "search.soml.storage.mongodb.readTimeout",
+        "soml.storage.mongodb.readTimeout",
+    ),
+    branded(
+        "search.soml.storage.mongodb.readConcern",
+        "soml.storage.mongodb.readConcern",
+    ),
+    branded(
+        "search.soml.storage.mongodb.writeConcern",
+        "soml.storage.mongodb.writeConcern",
+    ),
+    branded(
+        "search.soml.storage.mongodb.applicationName",
+        "soml.storage.mongodb.applicationName",
+    ),
+    branded(
+        "search.soml.storage.mongodb.serverSelectionTimeout",
+        "soml.storage.mongodb.serverSelectionTimeout",
+    ),
     branded("elasticsearch.host", "indexer.host"),
     branded("elasticsearch.indexingEnabled", "indexer.indexingEnabled"),
     branded(
@@ -93,19 +129,12 @@ const fn idle(name: &'static str, kind: ValueKind, doc: &'static str) -> Planned
     Planned::new(name, kind, doc)
 }
 
-/// Describes a property whose value `true` asks for something, and `false` for nothing.
-const fn idle_switch(name: &'static str, doc: &'static str) -> Planned<Settings> {
-    idle(name, BOOLEAN, doc).done_anyway(|_, value| value == "false")
-}
-
 const ANY: ValueKind = ValueKind::ANY;
 const BOOLEAN: ValueKind = ValueKind::of::<Programs, bool>();
 const NUMBER: ValueKind = ValueKind::of::<Programs, u32>();
 const MILLISECONDS: ValueKind = ValueKind::of::<Programs, Duration>();
 const STRING: ValueKind = ValueKind::of::<Programs, String>();
-const SECRET: ValueKind = ValueKind::of::<Programs, Option<Secret>>();
 const ADDRESSES: ValueKind = ValueKind::of::<Programs, Addresses>();
-const CODES: ValueKind = ValueKind::of::<Programs, HttpCodes>();
 const JSON_OBJECT: ValueKind = ValueKind::of::<Programs, IndexCreateSettings>();
 
 /// Describes a property that takes one of a few words.
@@ -121,18 +150,15 @@ macro_rules! words {
     };
 }
 
-const SCHEME: ValueKind = words!("http" or "https");
-const PROVIDER: ValueKind = words!("rdf4j" "mongodb" or "in-memory");
 const LASTING_PROVIDER: ValueKind = words!("mongodb" or "rdf4j");
 const DESTINATION: ValueKind = words!("rdf4j" "mongodb" or "${soml.storage.provider}");
-const READ_CONCERN: ValueKind =
-    words!("default" "local" "majority" "linearizable" "snapshot" or "available");
 
-const STORED_HERE: &str =
-    "Schemas are stored in memory, or with the data in the folder of `store.dataDir`.";
+const CLUSTERS_OF_SCHEMAS: &str = "For clusters of GraphDB. Addresses that fail are left out as \
+    `soml.storage.rdf4j.cluster.unavailableReadTimeout` and `.scanFailedInterval` say.";
 const CLUSTERS: &str = "For clusters of GraphDB. Addresses that fail are left out as \
     `sparql.endpoint.cluster.unavailableReadTimeout` and `.scanFailedInterval` say.";
-const NOTHING_MOVES: &str = "There are no schemas of another store to move.";
+const NOTHING_MOVES: &str =
+    "Schemas are not moved between stores. A service that is asked to move them does not start.";
 const OTHER_CLIENT: &str = "Settings of the client of the original; connections to the search engine \
     have properties of their own, `indexer.*`.";
 const CONNECTORS: &str = "Indexes are written by the service, not by connectors of GraphDB.";
@@ -141,8 +167,6 @@ const ONE_ADDRESS: &str = "The object service never calls the search engine, so 
 
 /// Properties that are known and have no effect.
 pub(super) const PLANNED: &[Planned<Settings>] = &[
-    idle("soml.storage.provider", PROVIDER, STORED_HERE)
-        .done_anyway(|_, value| value == "in-memory"),
     idle(
         "security.roles",
         ANY,
@@ -171,20 +195,6 @@ pub(super) const PLANNED: &[Planned<Settings>] = &[
     )
     .asking(PROTECTION)
     .done_anyway(|_, value| value == "false"),
-    idle(
-        "application.scheme",
-        SCHEME,
-        "Services listen without TLS, which is for a proxy in front of them.",
-    ),
-    idle(
-        "application.address",
-        STRING,
-        "Instances do not need the addresses of each other.",
-    ),
-    idle_switch(
-        "application.useNetworkAddressAsName",
-        "The name is `application.name`.",
-    ),
     idle(
         "license.filepath",
         STRING,
@@ -250,30 +260,10 @@ pub(super) const PLANNED: &[Planned<Settings>] = &[
         NUMBER,
         CLUSTERS,
     ),
-    stored("soml.storage.rdf4j.address", ADDRESSES),
-    stored("soml.storage.rdf4j.repository", STRING),
-    stored("soml.storage.rdf4j.username", STRING),
-    stored("soml.storage.rdf4j.credentials", SECRET).secret(),
-    stored("soml.storage.rdf4j.maxConcurrentConnections", NUMBER),
-    stored("soml.storage.rdf4j.connectionRequestTimeout", MILLISECONDS),
-    stored("soml.storage.rdf4j.connectTimeout", MILLISECONDS),
-    stored("soml.storage.rdf4j.socketTimeout", MILLISECONDS),
-    stored("soml.storage.rdf4j.retryHttpCodes", CODES),
-    stored("soml.storage.rdf4j.maxRetries", NUMBER),
-    stored("soml.storage.rdf4j.retryInterval", MILLISECONDS),
-    stored("soml.storage.rdf4j.healthCheckTimeout", MILLISECONDS),
-    stored(
-        "soml.storage.rdf4j.cluster.unavailableReadTimeout",
-        MILLISECONDS,
-    ),
     stored(
         "soml.storage.rdf4j.cluster.unavailableWriteTimeout",
         MILLISECONDS,
     ),
-    stored("soml.storage.rdf4j.cluster.scanFailedInterval", MILLISECONDS),
-    stored("soml.storage.rdf4j.cluster.retryOnHttp4xx", BOOLEAN),
-    stored("soml.storage.rdf4j.cluster.retryOnHttp5xx", BOOLEAN),
-    stored("soml.storage.rdf4j.cluster.forceClusterClient", BOOLEAN),
     stored(
         "soml.storage.rdf4j.cluster.clusterStatusTimeout",
         MILLISECONDS,
@@ -289,20 +279,9 @@ pub(super) const PLANNED: &[Planned<Settings>] = &[
         MILLISECONDS,
     ),
     stored("soml.storage.rdf4j.cluster.leaderOperationRetries", NUMBER),
-    stored("soml.storage.rdf4j.autoCreateRepository", BOOLEAN),
-    stored("soml.storage.rdf4j.repositoryConfig", STRING),
-    stored("soml.storage.rdf4j.disableDefault", BOOLEAN),
-    stored("soml.storage.mongodb.endpoint", STRING),
-    stored("soml.storage.mongodb.database", STRING),
-    stored("soml.storage.mongodb.collection", STRING),
-    stored("soml.storage.mongodb.connectionTimeout", MILLISECONDS),
-    stored("soml.storage.mongodb.readTimeout", MILLISECONDS),
-    stored("soml.storage.mongodb.readConcern", READ_CONCERN),
-    stored("soml.storage.mongodb.writeConcern", STRING),
-    stored("soml.storage.mongodb.applicationName", STRING),
-    stored("soml.storage.mongodb.serverSelectionTimeout", MILLISECONDS),
-    stored("search.soml.storage.mongodb.*", ANY),
-    moved("soml.storage.migration.enabled", BOOLEAN).done_anyway(|_, value| value == "false"),
+    moved("soml.storage.migration.enabled", BOOLEAN)
+        .asking(PROTECTION)
+        .done_anyway(|_, value| value == "false"),
     moved("soml.storage.migration.source", LASTING_PROVIDER),
     moved("soml.storage.migration.destination", DESTINATION),
     moved("soml.storage.migration.forceStoreUpdate", BOOLEAN),
@@ -341,7 +320,7 @@ pub(super) const PLANNED: &[Planned<Settings>] = &[
 
 /// Describes a property of a store of schemas.
 const fn stored(name: &'static str, kind: ValueKind) -> Planned<Settings> {
-    idle(name, kind, STORED_HERE)
+    idle(name, kind, CLUSTERS_OF_SCHEMAS)
 }
 
 /// Describes a property of the migration between stores of schemas.

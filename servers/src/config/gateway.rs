@@ -45,6 +45,8 @@ pub struct GatewaySettings {
     pub dwell: Positive,
     /// Pause between looks for other schemas of the subgraphs (`poll.interval`).
     pub poll_interval: Seconds,
+    /// Whether a schema that is bound in the same process is served at once (`gateway.followBindings`).
+    pub follows_bindings: bool,
     /// Whether mutations of the subgraphs are served (`gateway.mutations.enabled`).
     pub mutations: bool,
     /// Whether types that no operation can reach are left out of the schema (`gateway.pruneUnreachableTypes`).
@@ -137,6 +139,7 @@ impl Default for GatewaySettings {
             engine_api_key: None,
             dwell: Positive(10_000),
             poll_interval: Seconds(Duration::ZERO),
+            follows_bindings: true,
             mutations: true,
             prune: false,
             limits: GatewayLimits::default(),

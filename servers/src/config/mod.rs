@@ -19,6 +19,7 @@ mod search;
 mod security;
 mod setting;
 mod settings;
+mod storage;
 mod store;
 mod subgraphs;
 mod table;
@@ -45,6 +46,10 @@ pub use search::{
 pub use security::{Algorithms, Names, SecuritySettings, Switch};
 pub use setting::Automatic;
 pub use settings::Settings;
+pub use storage::{
+    ApplicationSettings, Decision, MongoSettings, NetworkAddress, Rdf4jSettings,
+    RepositoryTemplate, Scheme, StorageProvider, StorageSettings,
+};
 pub use store::{StoreSettings, SyncWhen};
 pub use table::CATALOGUE;
 pub use traces::TracesSettings;

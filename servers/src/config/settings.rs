@@ -17,12 +17,13 @@ use super::provider::ProviderSettings;
 use super::search::SearchSettings;
 use super::security::{SecuritySettings, Switch};
 use super::setting::Automatic;
+use super::storage::{ApplicationSettings, StorageSettings};
 use super::store::StoreSettings;
 
 /// Everything that can be configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Name of the service (`application.name`).
+    /// Name of the service: `application.name`, or that of the program.
     pub name: String,
     /// Address to listen on (`application.host`).
     pub host: IpAddr,
@@ -77,6 +78,10 @@ pub struct Settings {
     pub cors_max_age: Duration,
     /// How requests are authenticated (`security.*`).
     pub security: SecuritySettings,
+    /// How the service is called by others (`application.*`).
+    pub application: ApplicationSettings,
+    /// Where schemas are stored (`soml.storage.*`).
+    pub storage: StorageSettings,
     /// Maximum number of stored schemas (`soml.storage.maxSchemas`).
     pub max_stored_schemas: usize,
     /// Maximum size of all stored schemas in bytes (`soml.storage.maxBytes`).
@@ -131,6 +136,8 @@ impl Default for Settings {
             cors_origins: Origins::None,
             cors_max_age: Duration::from_secs(600),
             security: SecuritySettings::default(),
+            application: ApplicationSettings::default(),
+            storage: StorageSettings::default(),
             max_stored_schemas: 1_000,
             max_stored_bytes: 64 << 20,
             header_timeout: Duration::from_secs(30),

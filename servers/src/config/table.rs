@@ -144,7 +144,10 @@ macro_rules! properties {
 }
 
 properties! {
-    "application.name" => name, "Name of the service in health records and `/__about`. `search-service` and `federation-gateway` have their own names by default.";
+    "application.name" => application.name, "Name of the service in health records and `/__about`; `none` is that of the program. Instances with the same name share what is bound, so it is required where `soml.storage.provider` is `rdf4j`.";
+    "application.scheme" => application.scheme, "Scheme of `application.address` where it has none: `https` behind a proxy with TLS.";
+    "application.address" => application.address, "Address at which others reach the service; the scheme and the port are added when missing. It is the name with `application.useNetworkAddressAsName`, and is shown in `/__about` and by the lease of whoever builds search indexes. With `none`, it is `application.host`, unless that is all addresses.";
+    "application.useNetworkAddressAsName" => application.uses_address_as_name, "Makes the network address the name. A service whose address changes loses what is bound to it.";
     "application.host" => host, "Address to listen on. While security is off, any address other than loopback needs `--insecure`.";
     "application.port" => port, "Port to listen on; 0 takes any free port. `search-service` and `federation-gateway` have the defaults that are described at `search.port` and `gateway.port`.";
     "graphql.requestTimeout" => request_timeout, "Timeout of a GraphQL request, after which it fails with `DEADLINE_EXCEEDED`.";
@@ -212,6 +215,38 @@ properties! {
     "security.schemaAdminRole" => security.schema_admin_role, "Role whose holders may manage schemas and `/soml-rbac`, whatever is stored there.";
     "security.exposeInGraphQl" => security.expose_in_graphql, "Whether the API says in `@hasRole` which roles may read, write and delete what: in `/schema.graphql`, and the directive in introspection.";
     "security.maxTokenBytes" => security.max_token_bytes, "Maximum length of a token, in bytes.";
+    "soml.storage.provider" => storage.provider, "What stores schemas, who may manage them, and what is bound. `rdf4j`: a server of RDF4J's protocol, which any number of instances share. `mongodb`: a MongoDB server, likewise; deprecated. `file`: the folder of `store.dataDir`. `in-memory`: the process, until it ends. `auto`: `rdf4j` where `soml.storage.rdf4j.address` is set, otherwise `file` where there is a folder, otherwise `in-memory`. See [Stores of schemas](shared-schemas.md).";
+    "soml.storage.followInterval" => storage.follow_interval, "How often an instance looks what others have bound, replaced or unbound in a store of schemas that they share.";
+    "soml.storage.leaseTime" => storage.lease_time, "Time after which an instance that builds search indexes and does not renew its lease is replaced by another one.";
+    "soml.storage.rdf4j.address" => storage.rdf4j.connection.addresses, "Address of the server of RDF4J's protocol (RDF4J, GraphDB) that stores schemas, without the path of a repository. Several addresses, separated by commas or semicolons, are servers with the same data, the main one first.";
+    "soml.storage.rdf4j.repository" => storage.rdf4j.connection.repository, "Repository for schemas.";
+    "soml.storage.rdf4j.username" => storage.rdf4j.connection.username, "User name for the server.";
+    "soml.storage.rdf4j.credentials" => storage.rdf4j.connection.credentials, secret "Password of the user.";
+    "soml.storage.rdf4j.maxConcurrentConnections" => storage.rdf4j.connection.max_concurrent_connections, "Maximum number of connections to each address; further requests wait.";
+    "soml.storage.rdf4j.connectionRequestTimeout" => storage.rdf4j.connection.connection_request_timeout, "Maximum wait for a free connection; 0 disables the timeout. A call of the store ends after `graphql.requestTimeout` in any case.";
+    "soml.storage.rdf4j.connectTimeout" => storage.rdf4j.connection.connect_timeout, "Maximum time to connect; 0 disables the timeout.";
+    "soml.storage.rdf4j.socketTimeout" => storage.rdf4j.connection.socket_timeout, "Maximum time without receiving a byte from the server, also before the first one; 0 disables the timeout.";
+    "soml.storage.rdf4j.retryHttpCodes" => storage.rdf4j.connection.retry_http_codes, "HTTP statuses after which a request is retried: codes or ranges such as `50x` and `5xx`, separated by commas or semicolons. 401 and 403 are never retried.";
+    "soml.storage.rdf4j.maxRetries" => storage.rdf4j.connection.max_retries, "Maximum number of retries; 0 disables retries.";
+    "soml.storage.rdf4j.retryInterval" => storage.rdf4j.connection.retry_interval, "Delay before a retry.";
+    "soml.storage.rdf4j.healthCheckTimeout" => storage.rdf4j.connection.health_check_timeout, "Timeout of the health check of the server, instead of `connectionRequestTimeout`, `connectTimeout` and `socketTimeout`.";
+    "soml.storage.rdf4j.cluster.unavailableReadTimeout" => storage.rdf4j.connection.unavailable_read_timeout, "With several addresses: maximum time for a read after the first failure.";
+    "soml.storage.rdf4j.cluster.scanFailedInterval" => storage.rdf4j.connection.scan_failed_interval, "With several addresses: how long an address that failed is skipped while others respond.";
+    "soml.storage.rdf4j.cluster.retryOnHttp4xx" => storage.rdf4j.connection.retry_on_http_4xx, "With several addresses: tries another one after a 4xx response, other than 401 and 403.";
+    "soml.storage.rdf4j.cluster.retryOnHttp5xx" => storage.rdf4j.connection.retry_on_http_5xx, "With several addresses: tries another one after a 5xx response.";
+    "soml.storage.rdf4j.cluster.forceClusterClient" => storage.rdf4j.connection.force_cluster_client, "Treats a single address like several: it is tried again until `unavailableReadTimeout`.";
+    "soml.storage.rdf4j.autoCreateRepository" => storage.rdf4j.creates_repository, "Creates the repository when it is missing.";
+    "soml.storage.rdf4j.repositoryConfig" => storage.rdf4j.repository_template, "Template of the repository in Turtle, as a path or as the text itself. The name in it must be that of the repository, or `%id%`.";
+    "soml.storage.rdf4j.disableDefault" => storage.rdf4j.disables_default, "Creates the repository from `repositoryConfig` only, not from the templates of the program. `auto`: as soon as `repositoryConfig` is set.";
+    "soml.storage.mongodb.endpoint" => storage.mongodb.endpoint, secret "Connection string of the MongoDB server that stores schemas; `mongodb://localhost:27017` by default.";
+    "soml.storage.mongodb.database" => storage.mongodb.database, "Database for schemas.";
+    "soml.storage.mongodb.collection" => storage.mongodb.collection, "Collection for schemas.";
+    "soml.storage.mongodb.connectionTimeout" => storage.mongodb.connection_timeout, "Maximum time to connect.";
+    "soml.storage.mongodb.readTimeout" => storage.mongodb.read_timeout, "Maximum time for an answer to a command.";
+    "soml.storage.mongodb.serverSelectionTimeout" => storage.mongodb.server_selection_timeout, "Maximum time to find a server that can carry out a command.";
+    "soml.storage.mongodb.readConcern" => storage.mongodb.read_concern, "Which data reads return.";
+    "soml.storage.mongodb.writeConcern" => storage.mongodb.write_concern, "When writes are acknowledged: `acknowledged`, `w1`, `w2`, `w3`, `unacknowledged`, `journaled`, `majority`, or settings such as `w=2, wtimeout=1000, j=true`.";
+    "soml.storage.mongodb.applicationName" => storage.mongodb.application_name, "Name by which the server shows the connections.";
     "soml.storage.maxSchemas" => max_stored_schemas, "Maximum number of stored schemas; a further one is the error `SCHEMA_STORE_FULL`.";
     "soml.storage.maxBytes" => max_stored_bytes, "Maximum size of all stored schemas together, in bytes; what would exceed it is the error `SCHEMA_STORE_FULL`.";
     "security.provisioning.file" => provider.provisioning, secret "YAML file with `security.roles` and `security.users`; with it, the service is a [provider of tokens](identity.md) for development.";
@@ -253,6 +288,7 @@ properties! {
     "forward.headers" => gateway.forward_headers, "Headers of clients that the gateway forwards to subgraphs, separated by commas. `X-Request-ID` is always forwarded, and headers that belong to one connection or to a body never are.";
     "cache.maxAge" => gateway.cache_max_age, "Time for which answers of the gateway may be kept where a subgraph says nothing of it: `max-age` of `Cache-Control`. The shortest time of all subgraphs that were asked counts.";
     "service.dwell" => gateway.dwell, "Pause of the gateway between checks of its subgraphs, in milliseconds: until they can be composed, and later for health and good-to-go. `gateway.supergraph.file` is looked at as often.";
+    "gateway.followBindings" => gateway.follows_bindings, "Whether the gateway of `soml serve` serves a schema at once that is bound to a service of the same process. `federation-gateway` has no such service.";
     "poll.interval" => gateway.poll_interval, "Pause of the gateway between looks for changed schemas of its subgraphs; 0: they stay as they are until the gateway is restarted.";
     "engine.apiKey" => gateway.engine_api_key, secret "Key for a registry of graphs. Accepted for deployments that set it; no subgraph is registered anywhere.";
     "idp.applicationId" => gateway.idp.application_id, "Application that the gateway logs in to, if `security.enabled` is on.";

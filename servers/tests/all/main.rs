@@ -47,6 +47,7 @@ mod schema_tools;
 mod schemas_over_http;
 mod search;
 mod service;
+mod shared_schemas;
 mod side_by_side;
 mod sparql_server;
 mod under_pressure;

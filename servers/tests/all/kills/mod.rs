@@ -19,7 +19,8 @@ use std::time::{Duration, Instant};
 
 use check::Checker;
 use clients::{Clients, Counts};
-use processes::{Rdf4j, Service};
+pub(crate) use processes::Rdf4j;
+use processes::Service;
 use tempfile::TempDir;
 
 use crate::random::Random;

@@ -98,16 +98,16 @@ impl Service {
 }
 
 /// An RDF4J server of this test alone.
-pub(super) struct Rdf4j {
+pub(crate) struct Rdf4j {
     child: Child,
     port: u16,
     /// Its address.
-    pub(super) base: String,
+    pub(crate) base: String,
     files: TempDir,
 }
 
 impl Rdf4j {
-    pub(super) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let files = TempDir::new().unwrap();
         let free = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = free.local_addr().unwrap().port();
@@ -123,13 +123,13 @@ impl Rdf4j {
     }
 
     /// Kills the process, which cannot do anything about it.
-    pub(super) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
     /// Starts the process again over what it has left.
-    pub(super) fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.child = run(self.port, self.files.path());
         self.wait();
     }
