@@ -46,7 +46,10 @@ fn options(text: &str) -> ApiOptions {
 
 fn api(text: &str) -> Api {
     let loaded = soml_core::load(text);
-    let findings: Vec<_> = loaded.diagnostics.iter().map(ToString::to_string).collect();
+    // Where data are is compared too, although no other service is asked for them.
+    let findings = loaded.diagnostics.iter();
+    let findings = findings.filter(|finding| finding.code != "FEDERATED_SERVICE_IGNORED");
+    let findings: Vec<_> = findings.map(ToString::to_string).collect();
     assert!(findings.is_empty(), "{findings:#?}\n{text}");
     let schema = loaded
         .schema
