@@ -87,7 +87,7 @@ impl Settings {
     fn mongo_options(&self) -> MongoSchemaOptions {
         let settings = &self.storage.mongodb;
         MongoSchemaOptions {
-            endpoint: settings.endpoint.reveal().to_owned(),
+            endpoint: settings.endpoint.0.reveal().to_owned(),
             database: settings.database.clone(),
             collection: settings.collection.clone(),
             connection_timeout: settings.connection_timeout,
@@ -152,5 +152,143 @@ pub fn place(settings: &Settings) -> String {
         }
         StorageProvider::File => "on disk".to_owned(),
         StorageProvider::InMemory | StorageProvider::Automatic => "in memory".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use service_config::Sources;
+
+    use super::*;
+    use crate::config::read;
+
+    fn settings(pairs: &[(&str, &str)]) -> Settings {
+        let flags = pairs.iter().map(|(key, value)| format!("{key}={value}"));
+        let flags: Vec<String> = flags.collect();
+        let sources = Sources {
+            defaults: Settings::default(),
+            file: None,
+            environment: Vec::new(),
+            flags: &flags,
+        };
+        read(&sources).expect("the values fit").0
+    }
+
+    #[test]
+    fn each_property_of_rdf4j_is_an_option_of_the_store() {
+        let of = |name: &str, value: &str| {
+            let name = format!("soml.storage.rdf4j.{name}");
+            settings(&[(&name, value)]).rdf4j_options()
+        };
+        let time = Duration::from_millis(7);
+        let connection = |name: &str, value: &str| of(name, value).connection;
+        let addresses = connection("address", "http://a; http://b").addresses;
+        assert_eq!(addresses.to_string(), "http://a/, http://b/");
+        assert_eq!(
+            connection("repository", "r").repository.as_deref(),
+            Some("r")
+        );
+        assert_eq!(of("maxRetries", "1").repository(), "svc-system");
+        assert_eq!(connection("username", "u").username.as_deref(), Some("u"));
+        let credentials = connection("credentials", "p").credentials;
+        assert_eq!(credentials.expect("a secret").reveal(), "p");
+        assert_eq!(
+            connection("maxConcurrentConnections", "7").max_concurrent_connections,
+            7
+        );
+        assert_eq!(
+            connection("connectionRequestTimeout", "7").connection_request_timeout,
+            time
+        );
+        assert_eq!(connection("connectTimeout", "7").connect_timeout, time);
+        assert_eq!(connection("socketTimeout", "7").socket_timeout, time);
+        assert!(
+            connection("retryHttpCodes", "50x")
+                .retry_http_codes
+                .contains(507)
+        );
+        assert_eq!(connection("maxRetries", "7").max_retries, 7);
+        assert_eq!(connection("retryInterval", "7").retry_interval, time);
+        assert_eq!(
+            connection("healthCheckTimeout", "7").health_check_timeout,
+            time
+        );
+        assert_eq!(
+            connection("cluster.unavailableReadTimeout", "7").unavailable_read_timeout,
+            time
+        );
+        assert_eq!(
+            connection("cluster.scanFailedInterval", "7").scan_failed_interval,
+            time
+        );
+        assert!(!connection("cluster.retryOnHttp4xx", "false").retry_on_http_4xx);
+        assert!(!connection("cluster.retryOnHttp5xx", "false").retry_on_http_5xx);
+        assert!(connection("cluster.forceClusterClient", "true").force_cluster_client);
+        assert!(!of("autoCreateRepository", "false").auto_create_repository);
+        assert_eq!(of("disableDefault", "true").disable_default, Some(true));
+        assert_eq!(of("maxRetries", "1").disable_default, None);
+        let template = of("repositoryConfig", "@prefix a: <b> .").repository_config;
+        assert_eq!(template.as_deref(), Some("@prefix a: <b> ."));
+    }
+
+    #[test]
+    fn each_property_of_mongodb_is_an_option_of_the_store_by_both_of_its_names() {
+        for family in ["soml.storage.mongodb", "search.soml.storage.mongodb"] {
+            let of = |name: &str, value: &str| {
+                settings(&[(&format!("{family}.{name}"), value)]).mongo_options()
+            };
+            let time = Duration::from_millis(7);
+            assert_eq!(of("endpoint", "mongodb://a").endpoint, "mongodb://a");
+            assert_eq!(of("database", "d").database, "d");
+            assert_eq!(of("collection", "c").collection, "c");
+            assert_eq!(of("connectionTimeout", "7").connection_timeout, time);
+            assert_eq!(of("readTimeout", "7").read_timeout, time);
+            assert_eq!(
+                of("serverSelectionTimeout", "7").server_selection_timeout,
+                time
+            );
+            assert_eq!(of("readConcern", "local").read_concern.to_string(), "local");
+            let concern = "w=2, wtimeout=1000";
+            assert_eq!(
+                of("writeConcern", concern).write_concern.to_string(),
+                concern
+            );
+            assert_eq!(of("applicationName", "n").application_name, "n");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_provider_that_cannot_be_had_is_refused() {
+        use StorageProvider::{File, InMemory, MongoDb, Rdf4j};
+        let provider = |pairs: &[(&str, &str)]| settings(pairs).schema_provider();
+        let address = ("soml.storage.rdf4j.address", "http://a");
+        assert_eq!(provider(&[]), InMemory);
+        assert_eq!(provider(&[("store.dataDir", "d")]), File);
+        assert_eq!(provider(&[("store.dataDir", "d"), address]), Rdf4j);
+        let named = |name| ("soml.storage.provider", name);
+        assert_eq!(provider(&[named("mongodb"), address]), MongoDb);
+        assert_eq!(provider(&[named("in-memory"), address]), InMemory);
+        let refused = async |pairs: &[(&str, &str)]| {
+            let opened = open_shared(&settings(pairs)).await;
+            opened.err().expect("it is refused").to_string()
+        };
+        let text = refused(&[named("rdf4j")]).await;
+        assert!(text.contains("`soml.storage.rdf4j.address`"), "{text}");
+        let text = refused(&[address]).await;
+        assert!(text.contains("`application.name` is required"), "{text}");
+        let name = ("application.name", "a");
+        let zero = ("soml.storage.rdf4j.maxConcurrentConnections", "0");
+        let text = refused(&[address, name, zero]).await;
+        assert!(text.contains("`soml.storage.rdf4j.*`"), "{text}");
+        assert!(
+            open_shared(&settings(&[address, name]))
+                .await
+                .is_ok_and(|it| it.is_some())
+        );
+        let endpoint = ("soml.storage.mongodb.endpoint", "http://a");
+        let text = refused(&[named("mongodb"), endpoint]).await;
+        assert!(text.contains("`soml.storage.mongodb.*`"), "{text}");
     }
 }

@@ -63,11 +63,7 @@ const ROWS: &[Row] = &[
     same("graphdql.federation.enabled", "false"),
     same("search.storage.location", "data"),
     differs("indexer.rest.uris", "http://localhost:9200", EMBEDDED),
-    differs(
-        "application.name",
-        "none",
-        "Health records and indexes carry a name in any case.",
-    ),
+    same("application.name", "none"),
     same("application.scheme", "http"),
     same("application.address", "none"),
     differs(
@@ -116,10 +112,9 @@ const ROWS: &[Row] = &[
         "false",
         "`auto` is the default of the interface: `false`, or `true` with `repositoryConfig`.",
     ),
-    differs(
+    same(
         "search.soml.storage.mongodb.endpoint",
         "mongodb://localhost:27017",
-        "The same; it is not shown, since it may hold a password.",
     ),
     same("search.soml.storage.mongodb.database", "soaas"),
     same("search.soml.storage.mongodb.collection", "soml"),

@@ -47,7 +47,7 @@ pub use security::{Algorithms, Names, SecuritySettings, Switch};
 pub use setting::Automatic;
 pub use settings::Settings;
 pub use storage::{
-    ApplicationSettings, Decision, MongoSettings, NetworkAddress, Rdf4jSettings,
+    ApplicationSettings, Decision, MongoEndpoint, MongoSettings, NetworkAddress, Rdf4jSettings,
     RepositoryTemplate, Scheme, StorageProvider, StorageSettings,
 };
 pub use store::{StoreSettings, SyncWhen};

@@ -63,11 +63,23 @@ pub struct RepositoryTemplate(pub Option<String>);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decision(pub Option<bool>);
 
+/// The connection string of a MongoDB server, which may have a password in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MongoEndpoint(pub Secret);
+
+const DEFAULT_ENDPOINT: &str = "mongodb://localhost:27017";
+
+impl Default for MongoEndpoint {
+    fn default() -> Self {
+        MongoEndpoint(Secret::new(DEFAULT_ENDPOINT))
+    }
+}
+
 /// A MongoDB server that stores schemas (`soml.storage.mongodb.*`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MongoSettings {
-    /// The connection string, which may have a password in it (`.endpoint`).
-    pub endpoint: Secret,
+    /// The connection string (`.endpoint`).
+    pub endpoint: MongoEndpoint,
     /// The database (`.database`).
     pub database: String,
     /// The collection (`.collection`).
@@ -143,7 +155,7 @@ impl Default for MongoSettings {
     fn default() -> Self {
         const TIMEOUT: Duration = Duration::from_secs(5);
         MongoSettings {
-            endpoint: Secret::new("mongodb://localhost:27017"),
+            endpoint: MongoEndpoint::default(),
             database: "soaas".to_owned(),
             collection: "soml".to_owned(),
             connection_timeout: TIMEOUT,
@@ -331,16 +343,19 @@ impl Setting<Programs> for MongoWriteConcern {
     }
 }
 
-/// A secret that there always is.
-impl Setting<Programs> for Secret {
-    const TYPE: &'static str = "string";
+impl Setting<Programs> for MongoEndpoint {
+    const TYPE: &'static str = "connection string";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
-        Ok(Secret::new(text))
+        Ok(MongoEndpoint(Secret::new(text)))
     }
 
+    /// Shows no other value than the default.
     fn show(&self) -> String {
-        "***".to_owned()
+        match self.0.reveal() {
+            DEFAULT_ENDPOINT => DEFAULT_ENDPOINT.to_owned(),
+            _ => "***".to_owned(),
+        }
     }
 }
 

@@ -238,7 +238,7 @@ properties! {
     "soml.storage.rdf4j.autoCreateRepository" => storage.rdf4j.creates_repository, "Creates the repository when it is missing.";
     "soml.storage.rdf4j.repositoryConfig" => storage.rdf4j.repository_template, "Template of the repository in Turtle, as a path or as the text itself. The name in it must be that of the repository, or `%id%`.";
     "soml.storage.rdf4j.disableDefault" => storage.rdf4j.disables_default, "Creates the repository from `repositoryConfig` only, not from the templates of the program. `auto`: as soon as `repositoryConfig` is set.";
-    "soml.storage.mongodb.endpoint" => storage.mongodb.endpoint, secret "Connection string of the MongoDB server that stores schemas; `mongodb://localhost:27017` by default.";
+    "soml.storage.mongodb.endpoint" => storage.mongodb.endpoint, secret "Connection string of the MongoDB server that stores schemas.";
     "soml.storage.mongodb.database" => storage.mongodb.database, "Database for schemas.";
     "soml.storage.mongodb.collection" => storage.mongodb.collection, "Collection for schemas.";
     "soml.storage.mongodb.connectionTimeout" => storage.mongodb.connection_timeout, "Maximum time to connect.";
