@@ -86,10 +86,7 @@ impl Settings {
     /// Returns the address at which others reach the service, where it is known before it listens.
     #[must_use]
     pub fn network_address(&self) -> Option<String> {
-        match self.port {
-            0 => None,
-            port => self.application.network_address(self.host, port),
-        }
+        self.application.network_address(self.host, self.port)
     }
 
     /// Returns what all requests of a process share.

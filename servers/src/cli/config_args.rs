@@ -97,19 +97,13 @@ fn name(settings: &mut Settings) -> Result<(), CliError> {
         }
         return Ok(());
     }
-    let refused = |why: &str| {
-        let text =
-            format!("`application.useNetworkAddressAsName` makes the address the name, and {why}");
-        Err(CliError::Usage(text))
-    };
-    if settings.port == 0 {
-        return refused(
-            "a port that is free at the start is no stable address: set `application.port`",
-        );
-    }
     match application.network_address(settings.host, settings.port) {
         Some(address) => settings.name = address,
-        None => return refused("no address is known: set `application.address`"),
+        None => {
+            let text = "`application.useNetworkAddressAsName` makes the address the name, and no stable address is known: \
+                        set `application.address`, and `application.port` if it has no port";
+            return Err(CliError::Usage(text.to_owned()));
+        }
     }
     Ok(())
 }

@@ -425,7 +425,12 @@ impl Serve {
             app.serve_schema(&usable, text, query).await
         })
         .await;
-        served.map_err(|error| CliError::Input(format!("{name}: {error}")))
+        served.map_err(|error| match error {
+            SchemaChangeError::Store(error) if app.schemas().is_shared() => {
+                CliError::Schemas(error)
+            }
+            error => CliError::Input(format!("{name}: {error}")),
+        })
     }
 
     /// Serves data without a schema by one that is made from it.

@@ -189,10 +189,12 @@ impl ApplicationSettings {
         let has_port = host
             .rsplit_once(':')
             .is_some_and(|(_, port)| !port.contains(']'));
-        Some(match has_port {
-            true => with_scheme,
-            false => format!("{with_scheme}:{port}"),
-        })
+        match (has_port, port) {
+            (true, _) => Some(with_scheme),
+            // It is known once the service listens.
+            (false, 0) => None,
+            (false, port) => Some(format!("{with_scheme}:{port}")),
+        }
     }
 }
 

@@ -232,7 +232,7 @@ properties! {
     "soml.storage.rdf4j.healthCheckTimeout" => storage.rdf4j.connection.health_check_timeout, "Timeout of the health check of the server, instead of `connectionRequestTimeout`, `connectTimeout` and `socketTimeout`.";
     "soml.storage.rdf4j.cluster.unavailableReadTimeout" => storage.rdf4j.connection.unavailable_read_timeout, "With several addresses: maximum time for a read after the first failure.";
     "soml.storage.rdf4j.cluster.scanFailedInterval" => storage.rdf4j.connection.scan_failed_interval, "With several addresses: how long an address that failed is skipped while others respond.";
-    "soml.storage.rdf4j.cluster.retryOnHttp4xx" => storage.rdf4j.connection.retry_on_http_4xx, "With several addresses: tries another one after a 4xx response, other than 401 and 403.";
+    "soml.storage.rdf4j.cluster.retryOnHttp4xx" => storage.rdf4j.connection.retry_on_http_4xx, "With several addresses: tries another one after a 4xx response.";
     "soml.storage.rdf4j.cluster.retryOnHttp5xx" => storage.rdf4j.connection.retry_on_http_5xx, "With several addresses: tries another one after a 5xx response.";
     "soml.storage.rdf4j.cluster.forceClusterClient" => storage.rdf4j.connection.force_cluster_client, "Treats a single address like several: it is tried again until `unavailableReadTimeout`.";
     "soml.storage.rdf4j.autoCreateRepository" => storage.rdf4j.creates_repository, "Creates the repository when it is missing.";

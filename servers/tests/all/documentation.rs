@@ -216,6 +216,7 @@ fn what_the_tables_of_the_pages_name_is_there() {
         "object-engine",
         "object-service",
         "rdf-load",
+        "schema-registry",
         "search-index",
         "search-service",
         "servers",
@@ -261,6 +262,20 @@ fn what_the_tables_of_the_pages_name_is_there() {
                 if !is_folder && !sources.contains(&format!("fn {name}(")) {
                     missing.push(format!("{page}: {name}"));
                 }
+            }
+        }
+    }
+    let page = "docs/internals/storage-properties.md";
+    let text = fs::read_to_string(path(page)).expect("the page is there");
+    for row in text.lines().filter(|row| row.starts_with("| ")) {
+        let tests = row
+            .trim_end_matches(" |")
+            .rsplit(" | ")
+            .next()
+            .expect("a cell");
+        for name in tests.split('`').skip(1).step_by(2) {
+            if !sources.contains(&format!("fn {name}(")) {
+                missing.push(format!("{page}: {name}"));
             }
         }
     }

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::gateway::soml::post;
 use crate::kills::Rdf4j;
-use crate::processes::{Running, agent, eventually};
+use crate::processes::{Running, agent, eventually, output};
 use crate::random_tests::setting;
 
 /// How often an instance looks what others have bound.
@@ -318,4 +319,123 @@ fn a_repository_that_is_missing_and_must_not_be_created_is_said_by_health() {
     let two = store.start(&[]);
     two.store("apple", &schema("apple"));
     eventually(|| one.send("GET", "/soml/apple", "").0 == 200);
+}
+
+#[test]
+fn the_address_of_a_service_is_shown_and_can_be_its_name() {
+    let start = |properties: &[&str]| {
+        let off = ["search.enabled=false", "gateway.enabled=false"];
+        let properties = properties.iter().chain(&off);
+        let properties: Vec<String> = properties.map(|it| (*it).to_owned()).collect();
+        Instance::start(&properties).send("GET", "/__about", "").1
+    };
+    let address = "application.address=films.example.org:81";
+    let about = start(&[address, "application.scheme=https"]);
+    let (shown, name) = (&about["address"], &about["name"]);
+    assert_eq!(
+        (shown, name),
+        (
+            &json!("https://films.example.org:81"),
+            &json!("object-service")
+        )
+    );
+    let about = start(&[
+        address,
+        "application.useNetworkAddressAsName=true",
+        "application.name=a",
+    ]);
+    assert_eq!(about["name"], "http://films.example.org:81");
+    assert_eq!(start(&["application.name=a"])["name"], "a");
+    let refused = refused(&["application.useNetworkAddressAsName=true"], 64);
+    assert!(refused.contains("set `application.address`"), "{refused}");
+}
+
+/// Returns what a start says that fails with an exit code.
+fn refused(properties: &[&str], code: i32) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_soml"));
+    command.args(["serve", "--port", "0"]);
+    for property in properties {
+        command.args(["--set", property]);
+    }
+    let refused = output(&mut command, b"");
+    let text = String::from_utf8(refused.stderr).expect("a text");
+    assert_eq!(refused.status.code(), Some(code), "{text}");
+    text
+}
+
+#[test]
+fn a_store_that_cannot_be_had_stops_the_start() {
+    for (properties, said) in [
+        (
+            &["soml.storage.provider=rdf4j"][..],
+            "`soml.storage.rdf4j.address`",
+        ),
+        (
+            &["soml.storage.rdf4j.address=http://localhost:1"],
+            "`application.name`",
+        ),
+        (&["soml.storage.provider=file"], "`store.dataDir`"),
+        (
+            &["soml.storage.migration.enabled=true"],
+            "`soml.storage.migration.enabled`",
+        ),
+        (&["soml.storage.provider=somewhere"], "`in-memory`"),
+    ] {
+        let text = refused(properties, 64);
+        assert!(text.contains(said), "{text}");
+    }
+}
+
+#[test]
+fn a_schema_of_the_command_line_waits_for_the_store_as_often_as_is_said() {
+    let folder = TempDir::new().expect("a folder");
+    let path = folder.path().join("apple.yaml");
+    std::fs::write(&path, schema("apple")).expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_soml"));
+    command.args(["serve", "--port", "0", "--schema"]).arg(path);
+    // Nobody listens there.
+    let mut properties = Store::at("http://127.0.0.1:1").properties();
+    properties.push("task.default.retry.maxRetries=2".to_owned());
+    properties.push("task.default.retry.delay=1".to_owned());
+    for property in properties {
+        command.args(["--set", &property]);
+    }
+    let refused = output(&mut command, b"");
+    let text = String::from_utf8(refused.stderr).expect("a text");
+    assert!(!refused.status.success(), "{text}");
+    let tries = text.matches("the store of schemas is asked again").count();
+    assert_eq!(tries, 2, "{text}");
+    assert!(text.contains("the schema store is unavailable"), "{text}");
+}
+
+#[test]
+fn the_gateway_of_a_process_serves_what_is_bound_there_at_once() {
+    let folder = TempDir::new().expect("a folder");
+    let path = folder.path().join("apple.yaml");
+    std::fs::write(&path, schema("apple")).expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_soml"));
+    command.args(["serve", "--port", "0", "--schema"]).arg(path);
+    command.args(["--set", "gateway.enabled=true", "--set", "search.enabled=false"]);
+    let running = Running::start(command.stderr(Stdio::null()));
+    let said = running.said_until("The subgraphs are composed");
+    let base = |word: &str| {
+        let line = said.iter().find(|line| line.starts_with(word));
+        let url = line.expect("an address").split_whitespace().nth(1);
+        let base = url.expect("an address").trim_end_matches("/graphql");
+        base.to_owned()
+    };
+    let gateway = base("Gateway:");
+    assert_eq!(whose(&post(&gateway, LOOK, None).1), Some("apple"));
+    let objects = Instance {
+        base: base("GraphQL:"),
+        said: said.clone(),
+        running,
+    };
+    for id in ["melon", "apple", "melon"] {
+        if id == "melon" && objects.send("GET", "/soml/melon", "").0 == 404 {
+            objects.store(id, &schema(id));
+        }
+        objects.bind(id);
+        eventually(|| whose(&post(&gateway, LOOK, None).1) == Some(id));
+    }
 }
