@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use search_index::indexer::{IndexerError, Setback};
@@ -246,5 +247,13 @@ impl Job {
 
     pub(super) fn set(&self, state: JobState) {
         self.state.send_replace(state);
+    }
+}
+
+/// Waits; returns whether it was not cancelled meanwhile.
+pub(super) async fn sleep(time: Duration, token: &CancellationToken) -> bool {
+    tokio::select! {
+        () = token.cancelled() => false,
+        () = tokio::time::sleep(time) => true,
     }
 }

@@ -13,13 +13,12 @@ use search_index::indexer::{Indexer, IndexerError, Report, Setback};
 use search_index::service::Target;
 use service_runtime::with_causes;
 use tokio::sync::oneshot;
-use tokio_util::sync::CancellationToken;
 
 use super::app::SearchApp;
 use super::bound::{Bound, building};
 use super::error::SearchChangeError;
-use super::job::{Failure, Job, JobState};
-use super::turn::{Turn, keep};
+use super::job::{Failure, Job, JobState, Origin, sleep};
+use super::turn::{RENEWALS, Turn, keep};
 
 /// How often searches are told how far the indexes are.
 const TICK: Duration = Duration::from_millis(50);
@@ -428,6 +427,44 @@ impl Run {
     }
 }
 
+impl Run {
+    /// Waits until the run may build, or others have built everything. What others have built so far is searched
+    /// meanwhile. A run that may not build waits for others.
+    async fn turn(&self, may_build: bool) -> Turn {
+        let may_build = may_build && self.indexer.is_some();
+        let lease = self.app.lease.as_ref().filter(|_| may_build);
+        if may_build && lease.is_none() {
+            return Turn::Build(None);
+        }
+        let options = &self.app.options;
+        // Whoever waits for a lease has to look more often than it ends.
+        let interval = match lease {
+            Some(lease) => options.follow_interval.min(lease.lasts() / RENEWALS),
+            None => options.follow_interval,
+        };
+        while !self.job.token.is_cancelled() {
+            if let Some(lease) = lease
+                && let Some(held) = self.app.take(lease).await
+            {
+                self.job.wait_for(None);
+                return Turn::Build(Some(held));
+            }
+            let is_complete = self.look().await;
+            // What a user binds is built from the data as they are then.
+            if is_complete && (lease.is_none() || self.job.origin != Origin::User) {
+                self.job.wait_for(None);
+                return Turn::Serve;
+            }
+            self.job.wait_for(Some(self.app.waiting().await));
+            self.app.forget_health();
+            if !sleep(interval, &self.job.token).await {
+                break;
+            }
+        }
+        Turn::Cancelled
+    }
+}
+
 impl SearchApp {
     /// Returns whether indexes of a bound schema were kept of which nobody knows how old they are.
     pub(super) fn may_be_older(&self, bound: &Arc<Bound>) -> bool {
@@ -460,13 +497,5 @@ impl Bound {
             other => other.clone(),
         });
         self.service.set_targets(targets.collect());
-    }
-}
-
-/// Waits; tells whether it was not cancelled meanwhile.
-pub(super) async fn sleep(time: Duration, token: &CancellationToken) -> bool {
-    tokio::select! {
-        () = token.cancelled() => false,
-        () = tokio::time::sleep(time) => true,
     }
 }

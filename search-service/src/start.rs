@@ -11,7 +11,7 @@ use soml_core::Severity;
 use super::app::SearchApp;
 use super::binding::Begun;
 use super::error::SearchChangeError;
-use super::run::sleep;
+use super::job::sleep;
 use super::shared_binding::Naming;
 
 /// What to bind at the start.

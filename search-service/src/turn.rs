@@ -11,14 +11,13 @@ use schema_registry::{Held, Lease};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::app::{SearchApp, lease_name};
-use super::job::{Origin, Waiting};
-use super::run::{Run, sleep};
+use super::job::Waiting;
 
 /// Time for the store of schemas to answer.
 pub(super) const STORE_TIME: Duration = Duration::from_secs(5);
 
 /// How often a lease is renewed in the time that it lasts.
-const RENEWALS: u32 = 3;
+pub(super) const RENEWALS: u32 = 3;
 
 /// What a run may do.
 pub(super) enum Turn {
@@ -30,47 +29,9 @@ pub(super) enum Turn {
     Cancelled,
 }
 
-impl Run {
-    /// Waits until the run may build, or others have built everything. What others have built so far is searched
-    /// meanwhile. A run that may not build waits for others.
-    pub(super) async fn turn(&self, may_build: bool) -> Turn {
-        let may_build = may_build && self.indexer.is_some();
-        let lease = self.app.lease.as_ref().filter(|_| may_build);
-        if may_build && lease.is_none() {
-            return Turn::Build(None);
-        }
-        let options = &self.app.options;
-        // Whoever waits for a lease has to look more often than it ends.
-        let interval = match lease {
-            Some(lease) => options.follow_interval.min(lease.lasts() / RENEWALS),
-            None => options.follow_interval,
-        };
-        while !self.job.token.is_cancelled() {
-            if let Some(lease) = lease
-                && let Some(held) = self.app.take(lease).await
-            {
-                self.job.wait_for(None);
-                return Turn::Build(Some(held));
-            }
-            let is_complete = self.look().await;
-            // What a user binds is built from the data as they are then.
-            if is_complete && (lease.is_none() || self.job.origin != Origin::User) {
-                self.job.wait_for(None);
-                return Turn::Serve;
-            }
-            self.job.wait_for(Some(self.app.waiting().await));
-            self.app.forget_health();
-            if !sleep(interval, &self.job.token).await {
-                break;
-            }
-        }
-        Turn::Cancelled
-    }
-}
-
 impl SearchApp {
     /// Takes a lease if it is free. Its number is above that of all indexes of the application.
-    async fn take(&self, lease: &Lease) -> Option<Held> {
+    pub(super) async fn take(&self, lease: &Lease) -> Option<Held> {
         let held = match timeout(STORE_TIME, lease.hold()).await {
             Ok(Ok(held)) => held?,
             Ok(Err(error)) => {
@@ -101,7 +62,7 @@ impl SearchApp {
     }
 
     /// Returns whom runs wait for that may not build.
-    async fn waiting(&self) -> Waiting {
+    pub(super) async fn waiting(&self) -> Waiting {
         let name = lease_name(&self.host.options.name);
         let stored = timeout(STORE_TIME, self.schemas.lease(&name)).await;
         let record = stored.ok().and_then(Result::ok).flatten();

@@ -337,30 +337,18 @@ fn what_cannot_be_searched_any_more_is_named_and_objects_are_served() {
     stop(second);
     let third = services.start(&[]);
     assert_eq!(searched(&third).as_deref(), Some("shelf"));
-    assert_eq!(send("DELETE", third.base("GraphQL:"), "/soml/shelf"), 204);
-    stop(third);
-
-    let fourth = services.start(&[]);
-    assert_eq!(
-        answer(&fourth, "{ book { title } }")["book"][0]["title"],
-        "One"
-    );
-    assert_eq!(searched(&fourth), None);
-    let said = search_check(&fourth);
-    assert!(
-        said.contains("`shelf`") && said.contains("SCHEMA_NOT_FOUND"),
-        "{said}"
-    );
-    for named in ["SCHEMA_NOT_FOUND", "SCHEMA_INVALID", "SEARCH_IGNORES_ROLES"] {
+    let (objects, search) = (third.base("GraphQL:"), third.base("Search:"));
+    assert_eq!(send("DELETE", objects, "/soml/shelf"), 409, "it is bound");
+    for named in ["SCHEMA_BOUND", "SCHEMA_INVALID", "SEARCH_IGNORES_ROLES"] {
         assert_eq!(code(&soml(&["explain", named])), Some(0), "{named}");
     }
-    let search = fourth.base("Search:");
     assert_eq!(send("DELETE", search, "/soml/shelf/search"), 204);
-    assert!(!search_check(&fourth).contains("shelf"));
+    assert!(!search_check(&third).contains("shelf"));
+    assert_eq!(send("DELETE", objects, "/soml/shelf"), 204);
     assert_eq!(send("DELETE", search, "/soml/shelf/search"), 404);
-    stop(fourth);
-    let fifth = services.start(&[]);
-    assert!(!search_check(&fifth).contains("shelf"));
+    stop(third);
+    let fourth = services.start(&[]);
+    assert!(!search_check(&fourth).contains("shelf"));
 }
 
 #[test]

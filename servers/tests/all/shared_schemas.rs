@@ -415,9 +415,14 @@ fn the_gateway_of_a_process_serves_what_is_bound_there_at_once() {
     std::fs::write(&path, schema("apple")).expect("a file");
     let mut command = Command::new(env!("CARGO_BIN_EXE_soml"));
     command.args(["serve", "--port", "0", "--schema"]).arg(path);
-    command.args(["--set", "gateway.enabled=true", "--set", "search.enabled=false"]);
+    command.args([
+        "--set",
+        "gateway.enabled=true",
+        "--set",
+        "search.enabled=false",
+    ]);
     let running = Running::start(command.stderr(Stdio::null()));
-    let said = running.said_until("The subgraphs are composed");
+    let said = running.said_until("Composed:");
     let base = |word: &str| {
         let line = said.iter().find(|line| line.starts_with(word));
         let url = line.expect("an address").split_whitespace().nth(1);
