@@ -10,7 +10,7 @@ use graphql_service::{SlotError, Slots};
 use object_engine::{ObjectService, ServiceOptions};
 use schema_registry::{
     Checked, Expected, SchemaIdError, SchemaStore, SchemaStoreError, ServiceKind, StoredSchema,
-    UsableSchema, check_id, check_with,
+    UsableSchema, check_id, check_with, put,
 };
 use service_auth::Verifier;
 use service_auth::identity::Provider;
@@ -277,14 +277,10 @@ impl App {
             Some(stored) if *stored.text == *text => stored,
             stored => {
                 self.check_room(id, text.len()).await?;
-                let text: Arc<str> = text.into();
-                match stored {
-                    None => self.schemas.create(id, text).await?,
-                    Some(_) => {
-                        tracing::info!(schema = id, "replacing the stored schema");
-                        self.schemas.replace(id, text, &Expected::default()).await?
-                    }
+                if stored.is_some() {
+                    tracing::info!(schema = id, "replacing the stored schema");
                 }
+                put(self.schemas.as_ref(), id, text.into()).await?
             }
         };
         self.bind_checked(&stored, usable, query).await

@@ -342,7 +342,8 @@ pub trait SchemaStore: Send + Sync + 'static {
     }
 }
 
-/// Stores a document in place of the one with its name; one with the same text stays as it is.
+/// Stores a document in place of the one with its name, also if another process stores one meanwhile; one with the same
+/// text stays as it is.
 ///
 /// # Errors
 /// Those of the store.
@@ -350,13 +351,20 @@ pub async fn put(
     schemas: &dyn SchemaStore,
     id: &str,
     text: Arc<str>,
-) -> Result<(), SchemaStoreError> {
-    match schemas.get(id).await? {
-        None => schemas.create(id, text).await.map(drop),
-        Some(stored) if stored.text == text => Ok(()),
-        Some(_) => {
-            let any = Expected::default();
-            schemas.replace(id, text, &any).await.map(drop)
+) -> Result<StoredSchema, SchemaStoreError> {
+    loop {
+        let put = match schemas.get(id).await? {
+            None => schemas.create(id, Arc::clone(&text)).await,
+            Some(stored) if stored.text == text => return Ok(stored),
+            Some(_) => {
+                let any = Expected::default();
+                schemas.replace(id, Arc::clone(&text), &any).await
+            }
+        };
+        match put {
+            // Another process was faster.
+            Err(SchemaStoreError::Exists | SchemaStoreError::NotFound) => {}
+            put => return put,
         }
     }
 }

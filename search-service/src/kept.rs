@@ -228,7 +228,7 @@ impl KeptBinding {
     async fn copy(&self, id: &str) -> Result<(), SchemaStoreError> {
         let stored = self.schemas.get(id).await?;
         let text = stored.ok_or(SchemaStoreError::NotFound)?.text;
-        put(&self.kept, id, text).await
+        put(&self.kept, id, text).await.map(drop)
     }
 
     /// Removes copies of documents that are not bound any more.
