@@ -65,9 +65,10 @@ impl GatewayApp {
             let Some(served) = self.ending.run_until_cancelled(self.composed()).await else {
                 return;
             };
-            let reading = match is_local {
-                true => Reading::Local(&served.sources),
-                false => Reading::All,
+            let reading = if is_local {
+                Reading::Local(&served.sources)
+            } else {
+                Reading::All
             };
             let look = self.look_for_changes(reading, &served, &refused.0);
             let Some(look) = self.ending.run_until_cancelled(look).await else {
@@ -188,9 +189,10 @@ impl GatewayApp {
 
 /// Waits for the next look; forever if nobody is to look.
 async fn sleep(interval: Duration) {
-    match interval.is_zero() {
-        true => std::future::pending().await,
-        false => tokio::time::sleep(interval).await,
+    if interval.is_zero() {
+        std::future::pending().await
+    } else {
+        tokio::time::sleep(interval).await
     }
 }
 

@@ -6,33 +6,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use schema_registry::{Binding, BindingState, SchemaStoreError, ServiceKind};
+use schema_registry::{Binding, BindingState, SchemaStoreError, ServiceKind, within};
 use service_runtime::with_causes;
 
 use super::app::{App, SchemaChangeError};
 
 /// Time for the store of schemas to say what is bound, or to return a document.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Why what is bound is not served.
-#[derive(Debug, thiserror::Error)]
-enum FollowError {
-    #[error("the store of schemas did not answer in time")]
-    Slow,
-    #[error(transparent)]
-    Store(#[from] SchemaStoreError),
-    #[error(transparent)]
-    Change(SchemaChangeError),
-}
-
-impl From<SchemaChangeError> for FollowError {
-    fn from(error: SchemaChangeError) -> Self {
-        match error {
-            SchemaChangeError::Store(error) => FollowError::Store(error),
-            error => FollowError::Change(error),
-        }
-    }
-}
 
 /// What has been logged, so that it is logged once.
 #[derive(Default)]
@@ -83,7 +63,7 @@ impl App {
     }
 
     /// Serves what is bound in the store, if that is not what is served.
-    async fn follow_once(&self, logged: &mut Logged) -> Result<(), FollowError> {
+    async fn follow_once(&self, logged: &mut Logged) -> Result<(), SchemaChangeError> {
         let state = self.binding_state().await?;
         if self.is_served(&state) || logged.refused.as_ref() == Some(&state) {
             return Ok(());
@@ -115,11 +95,13 @@ impl App {
             }
             (Binding::Schema(id), Some(_)) => match self.adopt(id).await {
                 Ok(()) => return Ok(()),
-                Err(FollowError::Change(error)) if !matches!(error, SchemaChangeError::Busy(_)) => {
+                Err(error @ (SchemaChangeError::Store(_) | SchemaChangeError::Busy(_))) => {
+                    return Err(error);
+                }
+                Err(error) => {
                     let why = format!("`{id}`, which is bound, cannot be served here: {error}");
                     (id.clone(), why)
                 }
-                Err(error) => return Err(error),
             },
         };
         tracing::error!(schema = id, "{why}");
@@ -129,31 +111,23 @@ impl App {
         Ok(())
     }
 
-    async fn binding_state(&self) -> Result<BindingState, FollowError> {
-        let state = self.schemas.binding_state(ServiceKind::Objects);
-        let state = tokio::time::timeout(PATIENCE, state).await;
-        Ok(state.map_err(|_| FollowError::Slow)??)
+    async fn binding_state(&self) -> Result<BindingState, SchemaStoreError> {
+        within(PATIENCE, self.schemas.binding_state(ServiceKind::Objects)).await
     }
 
     fn is_served(&self, state: &BindingState) -> bool {
-        match self.bound() {
-            Some(bound) => {
-                state.binding.id() == Some(&bound.id)
-                    && state.revision.as_ref() == Some(&bound.revision)
-            }
-            None => matches!(state.binding, Binding::Unknown | Binding::Nothing),
-        }
+        let bound = self.bound();
+        let served = bound.as_ref().map(|bound| (&*bound.id, &*bound.revision));
+        state.is_of(served)
     }
 
     /// Serves a document as it is stored.
-    async fn adopt(&self, id: &str) -> Result<(), FollowError> {
-        let stored = tokio::time::timeout(PATIENCE, self.schemas.get(id)).await;
-        let stored = stored.map_err(|_| FollowError::Slow)??;
+    async fn adopt(&self, id: &str) -> Result<(), SchemaChangeError> {
+        let stored = within(PATIENCE, self.schemas.get(id)).await?;
         // It is looked at again if it was removed just now.
         let stored = stored.ok_or(SchemaStoreError::NotFound)?;
         let (usable, _) = self.usable(&stored.text).await?;
-        let bound = self.prepare(id, &stored.revision, &usable, None).await;
-        let bound = bound.map_err(SchemaChangeError::from)?;
+        let bound = self.prepare(id, &stored.revision, &usable, None).await?;
         tracing::info!(schema = id, "following what another instance has bound");
         self.serve(bound, &usable);
         Ok(())

@@ -5,38 +5,42 @@ use std::time::Duration;
 
 use graph_store::{CallContext, StoreError, WriteStore};
 use graphql_service::{Request, RequestContext};
-use schema_registry::SchemaStoreError;
 use service_runtime::checks::{MUTATION, QUERY, SCHEMA, SCHEMA_RIGHTS, STORE};
+use service_runtime::schemas::store_trouble;
 use service_runtime::{HealthRecord, Host, Status};
 
 use super::app::{App, Mutations};
+use super::found::Found;
 
 /// Time for a check; a store that is slower than this is not fit to serve.
 const CHECK_TIME: Duration = Duration::from_secs(5);
 
 /// Returns the health of the service, from the cache when that is allowed and fresh.
-pub(crate) async fn health(app: &App, cached: bool) -> HealthRecord {
-    if let Some(record) = cached.then(|| app.health.get()).flatten() {
-        return record;
+pub(crate) async fn health(app: &App, cached: bool) -> Found {
+    if let Some(found) = cached.then(|| app.health.get()).flatten() {
+        return found;
     }
     let generation = app.health.generation();
     // It is soon another one.
     let is_lasting = app.host.load_state().is_none();
-    let record = fresh(app).await;
+    let found = fresh(app).await;
     if is_lasting {
-        app.health.keep(generation, record.clone());
+        app.health.keep(generation, found.clone());
     }
-    record
+    found
 }
 
-async fn fresh(app: &App) -> HealthRecord {
+async fn fresh(app: &App) -> Found {
     let store = check_store(app).await;
-    let schema = check_schema(app).await;
+    let schemas_time = CHECK_TIME.max(app.options.schemas_check_time);
+    let schemas = store_trouble(app.schemas.as_ref(), schemas_time).await;
+    let schema = check_schema(app, schemas.as_ref()).await;
     let rights = check_schema_rights(app).await;
     let query = check_query(app).await;
     let checks = vec![store, schema, rights, query, check_mutation(app).await];
     let description = "The object service answers GraphQL requests.";
-    HealthRecord::of_service(&app.host.options.name, "graphql", description, checks)
+    let record = HealthRecord::of_service(&app.host.options.name, "graphql", description, checks);
+    Found { record, schemas }
 }
 
 async fn check_store(app: &App) -> HealthRecord {
@@ -66,10 +70,10 @@ async fn check_store(app: &App) -> HealthRecord {
     STORE.record(status, message)
 }
 
-async fn check_schema(app: &App) -> HealthRecord {
-    if let Err(why) = store_of_schemas(app).await {
-        let message = format!("{UNUSABLE_SCHEMAS} {why}");
-        return SCHEMA.record(Status::Error, message);
+/// Checks what is bound, given what is wrong with the store of schemas.
+async fn check_schema(app: &App, trouble: Option<&String>) -> HealthRecord {
+    if let Some(trouble) = trouble {
+        return SCHEMA.record(Status::Error, trouble.clone());
     }
     let (status, message) = match (app.bound(), app.not_followed.load_full()) {
         (Some(bound), None) => (Status::Ok, format!("schema `{}` is bound", bound.id)),
@@ -101,35 +105,6 @@ async fn check_schema(app: &App) -> HealthRecord {
             SCHEMA.record(status.max(Status::Warning), message)
         }
     }
-}
-
-/// What a check says of a store of schemas that cannot be used, before the reason.
-const UNUSABLE_SCHEMAS: &str = "the server that stores the schemas";
-
-/// Returns why the schemas cannot be read or changed, if a record says so.
-pub(crate) fn unusable_schemas(record: &HealthRecord) -> Option<String> {
-    let mut checks = record.health_checks.iter();
-    let check = checks.find(|check| check.message.starts_with(UNUSABLE_SCHEMAS))?;
-    Some(check.message.clone())
-}
-
-/// Returns what is wrong with the server that stores the schemas, by asking it.
-async fn store_of_schemas(app: &App) -> Result<(), &'static str> {
-    let time = CHECK_TIME.max(app.options.schemas_check_time);
-    let error = match tokio::time::timeout(time, app.schemas.probe()).await {
-        Ok(Ok(())) => return Ok(()),
-        Ok(Err(error)) => error,
-        Err(_) => return Err("does not answer in time"),
-    };
-    tracing::warn!(
-        error = &error as &dyn std::error::Error,
-        "the store of schemas failed its check"
-    );
-    Err(match error {
-        SchemaStoreError::Unavailable(_) => "cannot be reached",
-        SchemaStoreError::AccessDenied(_) => "denies access",
-        _ => "does not do what it is asked for",
-    })
 }
 
 async fn check_schema_rights(app: &App) -> HealthRecord {

@@ -38,7 +38,7 @@ impl Host for App {
     }
 
     async fn health(&self, cached: bool) -> HealthRecord {
-        health::health(self, cached).await
+        health::health(self, cached).await.record
     }
 
     async fn obstacle(&self) -> Option<(ErrorCode, String)> {
@@ -46,14 +46,14 @@ impl Host for App {
         if !is_bound && !self.schemas.is_shared() {
             return Some(no_schema());
         }
-        let record = health::health(self, true).await;
-        if let Some(message) = health::unusable_schemas(&record) {
+        let found = health::health(self, true).await;
+        if let Some(message) = found.schemas {
             return Some((code::SCHEMA_STORE_UNAVAILABLE, message));
         }
         if !is_bound {
             return Some(no_schema());
         }
-        Some((engine::STORE_UNAVAILABLE, health::obstacle(record)?))
+        Some((engine::STORE_UNAVAILABLE, health::obstacle(found.record)?))
     }
 }
 

@@ -6,6 +6,7 @@ pub mod code;
 mod examples;
 pub mod folder;
 mod follow;
+mod found;
 mod health;
 mod host;
 mod routes;

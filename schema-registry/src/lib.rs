@@ -32,5 +32,5 @@ pub use rdf4j::{
 pub use report::{json, json_ld};
 pub use store::{
     Binding, BindingState, Expected, LeaseRecord, Revisions, SchemaEntry, SchemaStore,
-    SchemaStoreError, ServiceKind, StoredSchema, put,
+    SchemaStoreError, ServiceKind, StoredSchema, put, within,
 };

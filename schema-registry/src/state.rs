@@ -4,15 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use crate::store::{
-    Binding, BindingState, Expected, LeaseRecord, SchemaEntry, SchemaStoreError, ServiceKind,
-    StoredSchema,
+    Binding, BindingState, Expected, LeaseRecord, RIGHTS_ID, SchemaEntry, SchemaStoreError,
+    ServiceKind, StoredSchema,
 };
-
-/// What the document of rights is called.
-const RIGHTS: &str = "soml-rbac";
 
 /// All documents, and which of them are bound.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +53,7 @@ impl State {
         if self.schemas.contains_key(id) {
             return Err(SchemaStoreError::Exists);
         }
-        let stored = stored(id, text);
+        let stored = StoredSchema::revised(id, text);
         self.schemas.insert(id.to_owned(), stored.clone());
         Ok(stored)
     }
@@ -70,7 +66,7 @@ impl State {
     ) -> Result<StoredSchema, SchemaStoreError> {
         let current = self.schemas.get_mut(id).ok_or(SchemaStoreError::NotFound)?;
         expected.compare(&current.revision)?;
-        *current = stored(id, text);
+        *current = StoredSchema::revised(id, text);
         Ok(current.clone())
     }
 
@@ -152,18 +148,11 @@ impl State {
     ) -> Result<StoredSchema, SchemaStoreError> {
         match &self.rights {
             Some(current) => expected.compare(&current.revision)?,
-            None if expected.one_of.is_some() => return Err(SchemaStoreError::RevisionMismatch),
-            None => {}
+            None => expected.compare_none()?,
         }
-        Ok(self.rights.insert(stored(RIGHTS, text)).clone())
-    }
-}
-
-fn stored(id: &str, text: Arc<str>) -> StoredSchema {
-    let revision = Uuid::new_v4().simple().to_string();
-    StoredSchema {
-        id: id.to_owned(),
-        text,
-        revision,
+        Ok(self
+            .rights
+            .insert(StoredSchema::revised(RIGHTS_ID, text))
+            .clone())
     }
 }

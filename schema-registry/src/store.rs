@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
+use uuid::Uuid;
 
 /// A stored document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +17,20 @@ pub struct StoredSchema {
     /// Revision of the document: different after every change and never reused.
     pub revision: String,
 }
+
+impl StoredSchema {
+    /// Gives a document a revision that no other has.
+    pub(crate) fn revised(id: &str, text: Arc<str>) -> Self {
+        StoredSchema {
+            id: id.to_owned(),
+            text,
+            revision: Uuid::new_v4().simple().to_string(),
+        }
+    }
+}
+
+/// What the document is called that says who may manage schemas.
+pub(crate) const RIGHTS_ID: &str = "soml-rbac";
 
 /// What a listing says of a stored document: everything but its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +80,16 @@ impl Expected {
         match is_wanted && !is_unwanted {
             true => Ok(()),
             false => Err(SchemaStoreError::RevisionMismatch),
+        }
+    }
+}
+
+impl Expected {
+    /// Fails when there is no document, and some revision is expected.
+    pub(crate) fn compare_none(&self) -> Result<(), SchemaStoreError> {
+        match self.one_of {
+            None => Ok(()),
+            Some(_) => Err(SchemaStoreError::RevisionMismatch),
         }
     }
 }
@@ -188,6 +214,13 @@ impl ServiceKind {
         }
     }
 
+    /// Returns the service of a [name](ServiceKind::name).
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        let mut kinds = ServiceKind::ALL.into_iter();
+        kinds.find(|kind| kind.name() == name)
+    }
+
     /// Returns what the service is called in messages.
     #[must_use]
     pub fn title(self) -> &'static str {
@@ -216,6 +249,19 @@ pub struct LeaseRecord {
     pub number: u64,
     /// Grows with every renewal.
     pub beat: u64,
+}
+
+impl BindingState {
+    /// Returns whether this is what a service serves: a schema, by its name and revision, or nothing.
+    #[must_use]
+    pub fn is_of(&self, served: Option<(&str, &str)>) -> bool {
+        match served {
+            None => self.binding.id().is_none(),
+            Some((id, revision)) => {
+                self.binding.id() == Some(id) && self.revision.as_deref() == Some(revision)
+            }
+        }
+    }
 }
 
 /// A store of SOML documents. Comparing a revision and changing the document is atomic.
@@ -340,6 +386,22 @@ pub trait SchemaStore: Send + Sync + 'static {
     async fn missing(&self) -> Result<Vec<String>, SchemaStoreError> {
         Ok(Vec::new())
     }
+}
+
+/// Waits for what a store was asked for, for so long at most.
+///
+/// # Errors
+/// Those of the store, and [`SchemaStoreError::Unavailable`] when it does not answer in time.
+pub async fn within<T>(
+    time: Duration,
+    asked: impl Future<Output = Result<T, SchemaStoreError>>,
+) -> Result<T, SchemaStoreError> {
+    let answered = tokio::time::timeout(time, asked).await;
+    answered.unwrap_or_else(|_| {
+        Err(SchemaStoreError::Unavailable(
+            "it does not answer in time".into(),
+        ))
+    })
 }
 
 /// Stores a document in place of the one with its name, also if another process stores one meanwhile; one with the same

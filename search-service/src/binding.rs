@@ -74,9 +74,10 @@ impl SearchApp {
     ) -> Result<Begun, SearchChangeError> {
         let stored = self.stored(id, expected).await?;
         let (candidate, checked) = self.prepare(&stored, query).await?;
-        let origin = match is_start {
-            true => Origin::Start,
-            false => Origin::User,
+        let origin = if is_start {
+            Origin::Start
+        } else {
+            Origin::User
         };
         let accepted = loop {
             let pending = {
@@ -190,10 +191,11 @@ impl SearchApp {
     /// Keeps over a restart that a schema is not bound any more.
     async fn keep_unbound(&self, id: &str) -> Result<(), SchemaStoreError> {
         let service = ServiceKind::Search;
-        match self.schemas.is_shared() {
+        if self.schemas.is_shared() {
             // Another instance may have bound something else a moment ago.
-            true => self.schemas.unbind(service, id).await.map(drop),
-            false => self.schemas.set_binding(service, None).await,
+            self.schemas.unbind(service, id).await.map(drop)
+        } else {
+            self.schemas.set_binding(service, None).await
         }
     }
 
@@ -322,9 +324,10 @@ impl SearchApp {
         origin: Origin,
     ) -> Result<oneshot::Receiver<Result<(), SearchChangeError>>, SearchChangeError> {
         let (accepted, receiver) = oneshot::channel();
-        let existing = match self.has_runs() {
-            false => self.existing(&candidate).await?,
-            true => Vec::new(),
+        let existing = if self.has_runs() {
+            Vec::new()
+        } else {
+            self.existing(&candidate).await?
         };
         let is_checked_first = self.data.is_some() && !self.options.ignore_malformed;
         // Where values are checked first, the run keeps it as soon as they are known to fit.
@@ -390,9 +393,10 @@ impl SearchApp {
             return self.put_back(&job);
         }
         let is_cancelled = *job.state() == JobState::Cancelled;
-        match self.has_runs() && is_cancelled {
-            true => self.run(Job::again(&job), None),
-            false => self.job.store(Some(job)),
+        if self.has_runs() && is_cancelled {
+            self.run(Job::again(&job), None);
+        } else {
+            self.job.store(Some(job));
         }
     }
 

@@ -23,9 +23,10 @@ pub(super) fn follow(app: &Arc<SearchApp>, bound: &Arc<Bound>) {
         return;
     }
     let interval = app.options.drop_delay / LOOKS;
-    let interval = match app.schemas.is_shared() {
-        true => interval.min(app.options.follow_interval),
-        false => interval,
+    let interval = if app.schemas.is_shared() {
+        interval.min(app.options.follow_interval)
+    } else {
+        interval
     };
     let interval = interval.clamp(SHORTEST, LONGEST);
     let (app, bound) = (Arc::downgrade(app), Arc::downgrade(bound));

@@ -4,13 +4,13 @@ use std::sync::{Arc, Weak};
 
 use futures::future::join_all;
 use graph_store::{CallContext, DataVersion};
-use schema_registry::SchemaStoreError;
 use search_index::engine::{
     Age, Built, Engine, EngineError, EngineHealth, HealthLevel, IndexState, PhysicalName,
 };
 use search_index::mapping::IndexDefinition;
 use search_index::service::Target;
-use tokio::time::{Instant, timeout, timeout_at};
+use service_runtime::schemas::store_trouble;
+use tokio::time::{Instant, timeout_at};
 
 use super::app::SearchApp;
 use super::bound::Bound;
@@ -62,21 +62,7 @@ impl SearchApp {
         if !self.schemas.is_shared() {
             return None;
         }
-        let probe = timeout(self.options.health_check_time, self.schemas.probe());
-        let why = match probe.await {
-            Ok(Ok(())) => return None,
-            Err(_) => "does not answer in time",
-            Ok(Err(error)) => {
-                let error_of = &error as &dyn std::error::Error;
-                tracing::warn!(error = error_of, "the store of schemas failed its check");
-                match error {
-                    SchemaStoreError::Unavailable(_) => "cannot be reached",
-                    SchemaStoreError::AccessDenied(_) => "denies access",
-                    _ => "failed",
-                }
-            }
-        };
-        Some(format!("the server that stores the schemas {why}"))
+        store_trouble(self.schemas.as_ref(), self.options.health_check_time).await
     }
 
     /// Looks at the indexes of the bound schema. The engine answers if it says which there are and how they are; of

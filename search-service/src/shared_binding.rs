@@ -7,9 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use schema_registry::{Binding, BindingState, Expected, SchemaStoreError, ServiceKind};
+use schema_registry::{Binding, BindingState, Expected, SchemaStoreError, ServiceKind, within};
 use service_runtime::with_causes;
-use tokio::time::timeout;
 
 use super::app::{Following, SearchApp};
 use super::binding::accepted_of;
@@ -123,7 +122,7 @@ impl SearchApp {
     }
 
     async fn binding_state(&self) -> Result<BindingState, SchemaStoreError> {
-        in_time(self.schemas.binding_state(ServiceKind::Search)).await
+        within(STORE_TIME, self.schemas.binding_state(ServiceKind::Search)).await
     }
 
     /// Returns whether what is bound in the store is what is served here, or about to be.
@@ -139,7 +138,7 @@ impl SearchApp {
     /// Serves a stored document as soon as its indexes are there, or at once where nothing answers.
     async fn adopt(self: &Arc<Self>, id: &str) -> Result<(), SearchChangeError> {
         let any = Expected::default();
-        let stored = in_time(self.stored(id, &any)).await?;
+        let stored = within(STORE_TIME, self.stored(id, &any)).await?;
         let (candidate, _) = self.prepare(&stored, None).await?;
         // Whoever changes something here knows what is bound before the store is asked again.
         let _change = self.changes.lock().await;
@@ -191,21 +190,5 @@ impl SearchApp {
 
 /// Returns whether a schema is the one that is bound, in the same revision; none is where none is bound.
 fn is_of(state: &BindingState, bound: Option<&super::bound::Bound>) -> bool {
-    match bound {
-        None => matches!(state.binding, Binding::Nothing | Binding::Unknown),
-        Some(bound) => {
-            state.binding.id() == Some(&bound.id)
-                && state.revision.as_ref() == Some(&bound.revision)
-        }
-    }
-}
-
-/// Waits for a store of schemas, though not for long.
-async fn in_time<T>(
-    asked: impl Future<Output = Result<T, SchemaStoreError>>,
-) -> Result<T, SchemaStoreError> {
-    let late = || SchemaStoreError::Unavailable("it does not answer in time".into());
-    timeout(STORE_TIME, asked)
-        .await
-        .unwrap_or_else(|_| Err(late()))
+    state.is_of(bound.map(|bound| (&*bound.id, &*bound.revision)))
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use graph_store::remote::http::ConnectionOptions;
 use schema_registry::{
     MongoOptionsError, MongoSchemaOptions, MongoSchemaStore, Rdf4jOptionsError, Rdf4jSchemaOptions,
     Rdf4jSchemaStore, SchemaStore,
@@ -57,9 +56,7 @@ impl Settings {
     /// Returns whether nobody has given the service a name.
     #[must_use]
     pub fn has_default_name(&self) -> bool {
-        let application = &self.application;
-        let is_given = application.name.is_some() || application.uses_address_as_name;
-        !is_given && self.name == Settings::default().name
+        !self.application.is_named() && self.name == Settings::default().name
     }
 
     /// Returns whether other processes share the stored schemas.
@@ -72,10 +69,7 @@ impl Settings {
     fn rdf4j_options(&self) -> Rdf4jSchemaOptions {
         let settings = &self.storage.rdf4j;
         Rdf4jSchemaOptions {
-            connection: ConnectionOptions {
-                repository: settings.connection.repository.clone(),
-                ..settings.connection.clone()
-            },
+            connection: settings.connection.clone(),
             application: self.name.clone(),
             auto_create_repository: settings.creates_repository,
             repository_config: settings.repository_template.0.clone(),
@@ -110,14 +104,12 @@ impl Settings {
 pub async fn open_shared(
     settings: &Settings,
 ) -> Result<Option<Arc<dyn SchemaStore>>, OpenSchemasError> {
-    let application = &settings.application;
-    let is_named = application.name.is_some() || application.uses_address_as_name;
     Ok(match settings.schema_provider() {
         StorageProvider::Rdf4j => {
             if settings.storage.rdf4j.connection.addresses.is_empty() {
                 return Err(OpenSchemasError::NoAddress);
             }
-            if !is_named {
+            if !settings.application.is_named() {
                 return Err(OpenSchemasError::NoName);
             }
             Some(Arc::new(Rdf4jSchemaStore::new(settings.rdf4j_options())?))

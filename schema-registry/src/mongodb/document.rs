@@ -1,23 +1,19 @@
 //! The documents of the collection: their keys, and what is read from them.
 
-use std::sync::Arc;
-
 use mongodb::bson::{Bson, DateTime, Document, doc};
 use uuid::Uuid;
 
 use super::calls::number;
 use super::failure::Foreign;
 use crate::store::{
-    Binding, Expected, LeaseRecord, Revisions, SchemaEntry, SchemaStoreError, ServiceKind,
-    StoredSchema,
+    Binding, Expected, LeaseRecord, RIGHTS_ID, Revisions, SchemaEntry, SchemaStoreError,
+    ServiceKind, StoredSchema,
 };
 
 /// The key of the document that says who may manage schemas.
 pub(super) const RIGHTS_KEY: &str = "rights";
 /// A key that no document has.
 pub(super) const PROBE_KEY: &str = "probe";
-/// What the rights are called.
-const RIGHTS: &str = "soml-rbac";
 const SCHEMA: &str = "schema:";
 /// What follows on all keys of schemas.
 const AFTER_SCHEMAS: &str = "schema;";
@@ -89,25 +85,12 @@ pub(super) fn content(text: &str, stored: &StoredSchema) -> Document {
     }
 }
 
-/// Returns a document with a new revision.
-pub(super) fn revised(id: &str, text: Arc<str>) -> StoredSchema {
-    StoredSchema {
-        id: id.to_owned(),
-        text,
-        revision: unique(),
-    }
-}
-
-pub(super) fn revised_rights(text: Arc<str>) -> StoredSchema {
-    revised(RIGHTS, text)
-}
-
 pub(super) fn read_schema(id: &str, document: &Document) -> Result<StoredSchema, SchemaStoreError> {
     read_text(id, "@yaml", document)
 }
 
 pub(super) fn read_rights(document: &Document) -> Result<StoredSchema, SchemaStoreError> {
-    read_text(RIGHTS, "text", document)
+    read_text(RIGHTS_ID, "text", document)
 }
 
 fn read_text(id: &str, text: &str, document: &Document) -> Result<StoredSchema, SchemaStoreError> {
@@ -181,8 +164,7 @@ impl Mark {
 
     /// Returns the kind of service; `None` if a later version of the program knows it.
     pub(super) fn service(&self) -> Option<ServiceKind> {
-        let is_named = |service: &ServiceKind| service.name() == self.service;
-        ServiceKind::ALL.into_iter().find(is_named)
+        ServiceKind::of_name(&self.service)
     }
 }
 

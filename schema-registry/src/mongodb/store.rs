@@ -10,12 +10,12 @@ use super::bindings::{self, Bindings};
 use super::calls::{Calls, Proof};
 use super::document::{
     self, PROBE_KEY, RIGHTS_KEY, content, lease_key, new_schema, read_entry, read_lease,
-    read_rights, read_schema, revised, revised_rights, schema_key, string, with_revision,
+    read_rights, read_schema, schema_key, string, with_revision,
 };
 use super::options::{MongoOptionsError, MongoSchemaOptions};
 use crate::store::{
-    Binding, BindingState, Expected, LeaseRecord, SchemaEntry, SchemaStore, SchemaStoreError,
-    ServiceKind, StoredSchema,
+    Binding, BindingState, Expected, LeaseRecord, RIGHTS_ID, SchemaEntry, SchemaStore,
+    SchemaStoreError, ServiceKind, StoredSchema,
 };
 
 /// A store of documents in a collection of MongoDB, deprecated in favour of other stores.
@@ -123,7 +123,7 @@ impl SchemaStore for MongoSchemaStore {
     }
 
     async fn create(&self, id: &str, text: Arc<str>) -> Result<StoredSchema, SchemaStoreError> {
-        let stored = revised(id, text);
+        let stored = StoredSchema::revised(id, text);
         let proof = Proof::Present(doc! { "_id": schema_key(id), "revision": &stored.revision });
         if self.calls.insert(new_schema(&stored), proof).await? {
             Ok(stored)
@@ -138,7 +138,7 @@ impl SchemaStore for MongoSchemaStore {
         text: Arc<str>,
         expected: &Expected,
     ) -> Result<StoredSchema, SchemaStoreError> {
-        let stored = revised(id, text);
+        let stored = StoredSchema::revised(id, text);
         if let Some(filter) = with_revision(document::schema(id), expected) {
             let update = doc! { "$set": content("@yaml", &stored) };
             let changed = doc! { "_id": schema_key(id), "revision": &stored.revision };
@@ -165,13 +165,11 @@ impl SchemaStore for MongoSchemaStore {
         text: Arc<str>,
         expected: &Expected,
     ) -> Result<StoredSchema, SchemaStoreError> {
-        let stored = revised_rights(text);
+        let stored = StoredSchema::revised(RIGHTS_ID, text);
         if self.replace_rights(&stored, expected).await? {
             return Ok(stored);
         }
-        if expected.one_of.is_some() {
-            return Err(SchemaStoreError::RevisionMismatch);
-        }
+        expected.compare_none()?;
         let mut new = doc! { "_id": RIGHTS_KEY };
         new.extend(content("text", &stored));
         let proof = Proof::Present(doc! { "_id": RIGHTS_KEY, "revision": &stored.revision });

@@ -141,9 +141,10 @@ impl Server {
     /// Looks whether the repository can be read and written to, and creates it if it is missing.
     pub(super) async fn probe(&self) -> Result<(), SchemaStoreError> {
         let timeout = self.options.connection.health_check_timeout;
-        let timeout = match timeout.is_zero() {
-            true => self.options.timeout,
-            false => timeout.min(self.options.timeout),
+        let timeout = if timeout.is_zero() {
+            self.options.timeout
+        } else {
+            timeout.min(self.options.timeout)
         };
         let context = &CallContext::new().with_timeout(timeout);
         match self.endpoint.probe(context).await {
@@ -208,12 +209,12 @@ impl Server {
             let report = store.probe_isolation(RACES, context).await?;
             Ok(report.is_isolated())
         });
-        match isolation.await? {
-            true => Ok(()),
-            false => Err(StoreError::NotIsolated(
-                "schemas cannot be stored there: the server does not keep concurrent transactions apart".to_owned(),
-            )),
+        if *isolation.await? {
+            return Ok(());
         }
+        Err(StoreError::NotIsolated(
+            "schemas cannot be stored there: the server does not keep concurrent transactions apart".to_owned(),
+        ))
     }
 
     async fn attempt<T>(

@@ -19,12 +19,9 @@ use super::vocabulary::{
     NUMBER, REVISION, RIGHTS, SCHEMA, SERVICE, TEXT,
 };
 use crate::store::{
-    Binding, BindingState, Expected, LeaseRecord, SchemaEntry, SchemaStore, SchemaStoreError,
-    ServiceKind, StoredSchema,
+    Binding, BindingState, Expected, LeaseRecord, RIGHTS_ID, SchemaEntry, SchemaStore,
+    SchemaStoreError, ServiceKind, StoredSchema,
 };
-
-/// What the document of rights is called.
-const RIGHTS_ID: &str = "soml-rbac";
 
 /// Documents in a repository of a server of RDF4J's protocol, which several processes share.
 ///
@@ -160,9 +157,10 @@ impl SchemaStore for Rdf4jSchemaStore {
     ) -> Result<StoredSchema, SchemaStoreError> {
         let node = vocabulary::rights();
         let read = algebra::revision(&node);
+        let new = || document(&node, RIGHTS, RIGHTS_ID, &text);
         let set = |rows: Rows| match compare(&rows, expected)? {
-            None if expected.one_of.is_some() => Err(SchemaStoreError::RevisionMismatch),
-            _ => Ok(document(&node, RIGHTS, RIGHTS_ID, &text)),
+            None => expected.compare_none().map(|()| new()),
+            Some(()) => Ok(new()),
         };
         self.server.change(&read, set).await
     }
@@ -198,14 +196,11 @@ impl SchemaStore for Rdf4jSchemaStore {
         let unbind = |rows: Rows| {
             let state = binding_state(&rows, &node)?;
             let is_bound = state.binding.id() == Some(id);
-            let change = binding(&node, &self.application, service, None, is_bound);
-            Ok(match is_bound {
-                true => change,
-                false => Change {
-                    update: None,
-                    ..change
-                },
-            })
+            let mut change = binding(&node, &self.application, service, None, is_bound);
+            if !is_bound {
+                change.update = None;
+            }
+            Ok(change)
         };
         let read = algebra::bound(&node);
         self.server.change(&read, unbind).await
@@ -270,7 +265,7 @@ fn document(
     id: &str,
     text: &Arc<str>,
 ) -> Change<StoredSchema> {
-    let revision = new_revision();
+    let stored = StoredSchema::revised(id, Arc::clone(text));
     let bytes = u64::try_from(text.len()).expect("sizes fit into 64 bits");
     let properties = vec![
         (ID, Literal::from(id).into()),
@@ -278,13 +273,9 @@ fn document(
         (BYTES, Literal::from(bytes).into()),
     ];
     Change {
-        update: Some(stored_node(node, class, &revision, properties)),
-        mark: Mark::Revision(node.clone(), revision.clone()),
-        result: StoredSchema {
-            id: id.to_owned(),
-            text: Arc::clone(text),
-            revision,
-        },
+        update: Some(stored_node(node, class, &stored.revision, properties)),
+        mark: Mark::Revision(node.clone(), stored.revision.clone()),
+        result: stored,
     }
 }
 
@@ -375,9 +366,7 @@ fn service_kind(term: &Term, node: &NamedNode) -> Result<ServiceKind, SchemaStor
     let Term::Literal(name) = term else {
         return Err(damaged(node));
     };
-    let mut kinds = ServiceKind::ALL.into_iter();
-    let found = kinds.find(|kind| kind.name() == name.value());
-    found.ok_or_else(|| damaged(node))
+    ServiceKind::of_name(name.value()).ok_or_else(|| damaged(node))
 }
 
 fn lease_query(node: &NamedNode) -> spargebra::Query {

@@ -80,11 +80,12 @@ pub(super) fn check(config: &str, repository: &str) -> Result<(), Rdf4jOptionsEr
             });
         }
     }
-    match is_named {
-        true => Ok(()),
-        false => Err(Rdf4jOptionsError::ConfigUnnamed {
+    if is_named {
+        Ok(())
+    } else {
+        Err(Rdf4jOptionsError::ConfigUnnamed {
             repository: repository.to_owned(),
-        }),
+        })
     }
 }
 

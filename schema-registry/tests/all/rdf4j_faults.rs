@@ -20,9 +20,10 @@ const SHORT: Duration = Duration::from_millis(50);
 
 /// Reads, or makes a change.
 async fn call(store: &Rdf4jSchemaStore, is_read: bool) -> Result<(), SchemaStoreError> {
-    match is_read {
-        true => store.get("films").await.map(drop),
-        false => store.set_binding(ServiceKind::Objects, None).await,
+    if is_read {
+        store.get("films").await.map(drop)
+    } else {
+        store.set_binding(ServiceKind::Objects, None).await
     }
 }
 
@@ -414,9 +415,10 @@ async fn a_change_that_conflicts_is_compared_again() {
                 let text = CONFLICT.to_owned();
                 return Some(Answer::Says("500 Internal Server Error", text));
             }
-            let revision = match has_conflicted.load(Ordering::SeqCst) {
-                false => r#"{"revision":{"type":"literal","value":"one"}}"#,
-                true => r#"{"revision":{"type":"literal","value":"two"}}"#,
+            let revision = if has_conflicted.load(Ordering::SeqCst) {
+                r#"{"revision":{"type":"literal","value":"two"}}"#
+            } else {
+                r#"{"revision":{"type":"literal","value":"one"}}"#
             };
             (request.kind() == "QUERY").then_some(Answer::Row(revision))
         })

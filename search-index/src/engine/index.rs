@@ -194,13 +194,14 @@ pub struct Switch {
 
 impl Switch {
     /// Fails if the alias leads to an index of a later lease than the one under which it is to be moved.
-    pub(crate) fn check_lease(&self, from: &PhysicalName) -> Result<(), EngineError> {
+    pub fn check_lease(&self, from: &PhysicalName) -> Result<(), EngineError> {
         let lease = from.number_behind(&self.alias).unwrap_or_default().lease;
-        match self.lease > 0 && lease > self.lease {
-            true => Err(EngineError::Outdated {
+        if self.lease > 0 && lease > self.lease {
+            Err(EngineError::Outdated {
                 name: from.to_string(),
-            }),
-            false => Ok(()),
+            })
+        } else {
+            Ok(())
         }
     }
 }

@@ -111,9 +111,10 @@ impl Plan {
                 // Somebody has removed the alias; a complete index may still be searched.
                 None => state.mark.as_ref().is_some_and(|mark| mark.built.is_some()),
             };
-            match is_replaced {
-                true => self.superseded.push(state.name.clone()),
-                false => self.unfinished.push(state.name.clone()),
+            if is_replaced {
+                self.superseded.push(state.name.clone());
+            } else {
+                self.unfinished.push(state.name.clone());
             }
         }
         let kept = current.and_then(|state| {

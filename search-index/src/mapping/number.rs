@@ -65,9 +65,10 @@ impl FromStr for IndexNumber {
             _ => return Err(NoIndexNumber),
         };
         // An index `svc-planet-07` is nobody's seventh.
-        match parsed.to_string() == text {
-            true => Ok(parsed),
-            false => Err(NoIndexNumber),
+        if parsed.to_string() == text {
+            Ok(parsed)
+        } else {
+            Err(NoIndexNumber)
         }
     }
 }

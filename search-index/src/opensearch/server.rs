@@ -447,10 +447,7 @@ impl SearchEngine for OpenSearch {
             // The answer was lost, and maybe nothing else.
             let is_done =
                 failure.is_outage() && matches!(wanted().await, Ok(left) if left.is_empty());
-            return match is_done {
-                true => Ok(()),
-                false => Err(failure.into()),
-            };
+            return if is_done { Ok(()) } else { Err(failure.into()) };
         }
     }
 

@@ -1,16 +1,23 @@
-//! Where `soml serve` has data and schemas: in memory, in a folder, or behind a server.
+//! Where `soml serve` has data and schemas: in memory, in a folder, or behind a server; and what it binds of them.
 
+use std::fmt::Display;
 use std::sync::Arc;
+use std::time::Duration;
 
 use object_service::App;
 use object_service::folder::{Backups, DataFolder};
-use schema_registry::{InMemorySchemaStore, SchemaStore};
+use schema_registry::{InMemorySchemaStore, SchemaStore, SchemaStoreError, ServiceKind};
 use service_auth::Verifier;
+use service_runtime::schemas::ManagesSchemas;
 
-use super::CliError;
+use super::input::usable_with;
+use super::{CliError, Console};
 use crate::config::{Settings, StorageProvider, SyncWhen};
 use crate::schemas::{self, OpenSchemasError, place};
 use crate::store::{DataStore, OpenError};
+
+/// Time for the store of schemas to say what it has before the start goes on.
+const ANSWER_TIME: Duration = Duration::from_secs(5);
 
 /// The stores of data and schemas.
 pub(super) struct Stores {
@@ -135,5 +142,69 @@ pub(super) fn log(settings: &Settings, app: &App) {
              `sparql.endpoint.address` is set"
         ),
         None => tracing::info!("data are kept in memory, and schemas {schemas}"),
+    }
+}
+
+/// Binds the schema that was bound when the service ended, where that is kept.
+pub(super) async fn bind_kept(app: &App, console: &mut Console<'_>) -> Result<(), CliError> {
+    let failed = |error: SchemaStoreError| CliError::Schemas(error);
+    let Some(id) = app
+        .schemas()
+        .binding(ServiceKind::Objects)
+        .await
+        .map_err(failed)?
+        .into_id()
+    else {
+        return Ok(());
+    };
+    let stored = app.schemas().get(&id).await.map_err(failed)?;
+    let stored = stored.ok_or(SchemaStoreError::NotFound).map_err(failed)?;
+    tracing::info!(schema = id, "binding what was bound before");
+    let usable = usable_with(&id, &stored.text, &app.api_options(), console)?;
+    let bound = app.bind_again(&stored, &usable).await;
+    bound.map_err(|error| CliError::Input(format!("{id}: {error}")))
+}
+
+/// Says how a schema is bound where none is.
+pub(super) async fn announce_unbound(
+    settings: &Settings,
+    app: &App,
+    base: &str,
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
+    let listed = tokio::time::timeout(ANSWER_TIME, app.schemas().list()).await;
+    let stored = match listed {
+        Err(_) => None,
+        Ok(Err(_)) if app.schemas().is_shared() => None,
+        Ok(listed) => Some(listed.map_err(CliError::Schemas)?.len()),
+    };
+    let text = match stored {
+        None => "the store of schemas does not answer yet".to_owned(),
+        Some(0) if settings.store.data_dir.is_some() => {
+            format!("POST one to {base}/soml, or start with --schema FILE or --infer-schema")
+        }
+        Some(0) => format!("POST one to {base}/soml"),
+        Some(_) => format!("PUT {base}/soml/ID/objects binds one of those that {base}/soml lists"),
+    };
+    writeln!(console.out, "No schema is bound: {text}")?;
+    Ok(())
+}
+
+/// Asks a store of schemas, again while it cannot be reached, as `task.default.retry.*` says.
+pub(super) async fn patiently<T, E: Display>(
+    settings: &Settings,
+    is_transient: impl Fn(&E) -> bool,
+    ask: impl AsyncFn() -> Result<T, E>,
+) -> Result<T, E> {
+    let retry = &settings.search.retry;
+    let mut tries = 0;
+    loop {
+        let error = match ask().await {
+            Err(error) if is_transient(&error) && tries < retry.max_retries => error,
+            result => return result,
+        };
+        tries += 1;
+        tracing::warn!(%error, tries, "the store of schemas is asked again");
+        tokio::time::sleep(retry.delay.0).await;
     }
 }

@@ -96,16 +96,7 @@ pub(super) async fn beside(
     let is_wanted = settings.search.enabled == Switch::On || searched.is_some();
     let schemas = schemas(&settings, app, &storage, keeps_data, is_wanted).await?;
     let is_shared = schemas.is_shared();
-    let kept = match schemas.binding(ServiceKind::Search).await {
-        // It is known later.
-        Err(error) if is_shared => {
-            tracing::warn!(%error, "it is not known yet what is bound to the search service");
-            Binding::Unknown
-        }
-        // Nobody needs a lost document in place of which another one is named.
-        Err(SchemaStoreError::Missing { .. }) if is_named && searched.is_some() => Binding::Unknown,
-        kept => kept.map_err(CliError::Schemas)?,
-    };
+    let kept = kept_binding(schemas.as_ref(), is_named && searched.is_some()).await?;
     // What was unbound stays so, and what was bound stays bound, unless the command line names something that is
     // searched.
     let first = searched.filter(|_| is_named || kept == Binding::Unknown);
@@ -143,6 +134,20 @@ pub(super) async fn beside(
         is_unbound: is_shared && kept.id().is_none(),
         refused: None,
     })
+}
+
+/// Returns what is bound to the search service, as far as it is known.
+async fn kept_binding(schemas: &dyn SchemaStore, names_another: bool) -> Result<Binding, CliError> {
+    match schemas.binding(ServiceKind::Search).await {
+        // It is known later.
+        Err(error) if schemas.is_shared() => {
+            tracing::warn!(%error, "it is not known yet what is bound to the search service");
+            Ok(Binding::Unknown)
+        }
+        // Nobody needs a lost document in place of which another one is named.
+        Err(SchemaStoreError::Missing { .. }) if names_another => Ok(Binding::Unknown),
+        kept => kept.map_err(CliError::Schemas),
+    }
 }
 
 /// Makes a search service beside an object service, which does not listen yet.

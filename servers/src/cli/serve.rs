@@ -10,7 +10,7 @@ use clap::Args;
 use graph_store::CallContext;
 use graph_store::image::ImageStore;
 use object_service::{App, SchemaChangeError};
-use schema_registry::{SchemaStoreError, ServiceKind};
+use schema_registry::SchemaStoreError;
 use service_auth::Verifier;
 use service_log::start_in_background;
 use service_runtime::schemas::ManagesSchemas;
@@ -20,7 +20,7 @@ use super::config_args::{ConfigArgs, host_help, port_help};
 use super::gatewaying::{self, Gatewaying, Place};
 use super::infer::{INFERRED, from_data, summary};
 use super::input::{Data, Input, usable_with};
-use super::keeping::{self, Stores};
+use super::keeping::{self, Stores, patiently};
 use super::lines::Lines;
 use super::other_data::warn_in_background;
 use super::searching::{self, Beside};
@@ -31,9 +31,6 @@ use super::{CliError, Console, Exit, finish, loading};
 use crate::config::{CATALOGUE, Settings, Switch, token_warnings};
 use crate::schemas::place;
 use crate::store::DataStore;
-
-/// Time for the store of schemas to say what it has before the start goes on.
-const ANSWER_TIME: Duration = Duration::from_secs(5);
 
 /// Time for work off the async workers to notice that it is cancelled.
 const LAST_WORK: Duration = Duration::from_secs(1);
@@ -248,7 +245,7 @@ impl Serve {
         match &schema {
             Some((name, text)) => self.bind(&settings, &app, name, text, console).await?,
             None if app.schemas().is_shared() => app.follow_now().await,
-            None => bind_kept(&app, console).await?,
+            None => keeping::bind_kept(&app, console).await?,
         }
         if let Some(data) = &data {
             app.loading().begin(data.files().len().max(1));
@@ -385,7 +382,10 @@ impl Serve {
         is_named: bool,
         has_data: bool,
     ) -> Result<bool, CliError> {
-        let stored = patiently(settings, async || app.schemas().list().await).await;
+        let stored = patiently(settings, SchemaStoreError::is_transient, async || {
+            app.schemas().list().await
+        })
+        .await;
         let stored = stored.map_err(CliError::Schemas)?;
         let is_asked = is_named || self.infer_schema;
         if !stored.is_empty() {
@@ -421,7 +421,8 @@ impl Serve {
     ) -> Result<(), CliError> {
         let usable = usable_with(name, text, &app.api_options(), console)?;
         let query = self.input.demo.as_ref().map(|demo| demo.query);
-        let served = patiently(settings, async || {
+        let is_transient = |error: &SchemaChangeError| matches!(error, SchemaChangeError::Store(error) if error.is_transient());
+        let served = patiently(settings, is_transient, async || {
             app.serve_schema(&usable, text, query).await
         })
         .await;
@@ -467,26 +468,6 @@ fn warn_of_other_programs(settings: &Settings) {
              subgraph: start federation-gateway, or soml serve"
         );
     }
-}
-
-/// Binds the schema that was bound when the service ended, where that is kept.
-async fn bind_kept(app: &App, console: &mut Console<'_>) -> Result<(), CliError> {
-    let failed = |error: SchemaStoreError| CliError::Schemas(error);
-    let Some(id) = app
-        .schemas()
-        .binding(ServiceKind::Objects)
-        .await
-        .map_err(failed)?
-        .into_id()
-    else {
-        return Ok(());
-    };
-    let stored = app.schemas().get(&id).await.map_err(failed)?;
-    let stored = stored.ok_or(SchemaStoreError::NotFound).map_err(failed)?;
-    tracing::info!(schema = id, "binding what was bound before");
-    let usable = usable_with(&id, &stored.text, &app.api_options(), console)?;
-    let bound = app.bind_again(&stored, &usable).await;
-    bound.map_err(|error| CliError::Input(format!("{id}: {error}")))
 }
 
 /// Logs from now on, first of all what is configured.
@@ -549,66 +530,6 @@ pub(super) fn base(address: SocketAddr) -> String {
     format!("http://{host}:{}", address.port())
 }
 
-/// Says how a schema is bound where none is.
-async fn announce_unbound(
-    settings: &Settings,
-    app: &App,
-    base: &str,
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
-    let listed = tokio::time::timeout(ANSWER_TIME, app.schemas().list()).await;
-    let stored = match listed {
-        Err(_) => None,
-        Ok(Err(_)) if app.schemas().is_shared() => None,
-        Ok(listed) => Some(listed.map_err(CliError::Schemas)?.len()),
-    };
-    let text = match stored {
-        None => "the store of schemas does not answer yet".to_owned(),
-        Some(0) if settings.store.data_dir.is_some() => {
-            format!("POST one to {base}/soml, or start with --schema FILE or --infer-schema")
-        }
-        Some(0) => format!("POST one to {base}/soml"),
-        Some(_) => format!("PUT {base}/soml/ID/objects binds one of those that {base}/soml lists"),
-    };
-    writeln!(console.out, "No schema is bound: {text}")?;
-    Ok(())
-}
-
-/// Asks a store of schemas, again while it cannot be reached, as `task.default.retry.*` says.
-async fn patiently<T, E: IsTransient>(
-    settings: &Settings,
-    ask: impl AsyncFn() -> Result<T, E>,
-) -> Result<T, E> {
-    let retry = &settings.search.retry;
-    let mut tries = 0;
-    loop {
-        let error = match ask().await {
-            Err(error) if error.is_transient() && tries < retry.max_retries => error,
-            result => return result,
-        };
-        tries += 1;
-        tracing::warn!(%error, tries, "the store of schemas is asked again");
-        tokio::time::sleep(retry.delay.0).await;
-    }
-}
-
-/// An error that may pass.
-trait IsTransient: std::fmt::Display {
-    fn is_transient(&self) -> bool;
-}
-
-impl IsTransient for SchemaStoreError {
-    fn is_transient(&self) -> bool {
-        SchemaStoreError::is_transient(self)
-    }
-}
-
-impl IsTransient for SchemaChangeError {
-    fn is_transient(&self) -> bool {
-        matches!(self, SchemaChangeError::Store(error) if error.is_transient())
-    }
-}
-
 async fn announce(
     settings: &Settings,
     app: &App,
@@ -626,7 +547,7 @@ async fn announce(
         };
         writeln!(console.out, "GraphiQL: {base}/  ({page})")?;
     } else {
-        announce_unbound(settings, app, &base, console).await?;
+        keeping::announce_unbound(settings, app, &base, console).await?;
     }
     let security = match app.needs_tokens() {
         true => "on; requests need a token",

@@ -169,6 +169,12 @@ impl Default for MongoSettings {
 }
 
 impl ApplicationSettings {
+    /// Returns whether somebody has given the service a name.
+    #[must_use]
+    pub fn is_named(&self) -> bool {
+        self.name.is_some() || self.uses_address_as_name
+    }
+
     /// Returns the address at which others reach a service that listens on a host and port; `None` if that cannot be
     /// known.
     #[must_use]
@@ -181,9 +187,10 @@ impl ApplicationSettings {
                 IpAddr::V4(host) => host.to_string(),
             },
         };
-        let with_scheme = match given.contains("://") {
-            true => given,
-            false => format!("{}://{given}", self.scheme.show()),
+        let with_scheme = if given.contains("://") {
+            given
+        } else {
+            format!("{}://{given}", self.scheme.show())
         };
         let host = with_scheme.rsplit('/').next().unwrap_or_default();
         let has_port = host
@@ -252,9 +259,10 @@ impl Setting<Programs> for NetworkAddress {
         if matches!(text, "" | "none") {
             return Ok(NetworkAddress(None));
         }
-        let with_scheme = match text.contains("://") {
-            true => text.to_owned(),
-            false => format!("http://{text}"),
+        let with_scheme = if text.contains("://") {
+            text.to_owned()
+        } else {
+            format!("http://{text}")
         };
         let url = reqwest::Url::parse(&with_scheme).map_err(|_| EXPECTED)?;
         let is_plain = matches!(url.scheme(), "http" | "https")
@@ -263,9 +271,10 @@ impl Setting<Programs> for NetworkAddress {
             && url.path() == "/"
             && url.query().is_none()
             && url.fragment().is_none();
-        match is_plain {
-            true => Ok(NetworkAddress(Some(text.trim_end_matches('/').to_owned()))),
-            false => Err(EXPECTED),
+        if is_plain {
+            Ok(NetworkAddress(Some(text.trim_end_matches('/').to_owned())))
+        } else {
+            Err(EXPECTED)
         }
     }
 

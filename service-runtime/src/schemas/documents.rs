@@ -1,5 +1,7 @@
 //! SOML documents over HTTP: what is sent, and the reports on it.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::Request;
 use axum::http::header::{CONTENT_TYPE, ETAG};
@@ -8,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use graphql_http::body::BodyLimits;
 use graphql_http::{HttpError, body, code as common};
 use graphql_service::{ErrorCode, Size, Weight};
-use schema_registry::{Checked, SchemaStoreError, StoredSchema, json_ld, schema_iri};
+use schema_registry::{Checked, SchemaStore, SchemaStoreError, StoredSchema, json_ld, schema_iri};
 use serde_json::{Map, Value, json};
 
 use crate::code;
@@ -97,6 +99,27 @@ pub fn store_error(error: SchemaStoreError) -> HttpError {
         }
     };
     HttpError::new(code, error.to_string())
+}
+
+/// Asks the server that stores the schemas; returns what is wrong with it, for everybody to read, and logs why.
+pub async fn store_trouble(schemas: &dyn SchemaStore, time: Duration) -> Option<String> {
+    let probe = tokio::time::timeout(time, schemas.probe());
+    let why = match probe.await {
+        Ok(Ok(())) => return None,
+        Err(_) => "does not answer in time",
+        Ok(Err(error)) => {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "the store of schemas failed its check"
+            );
+            match error {
+                SchemaStoreError::Unavailable(_) => "cannot be reached",
+                SchemaStoreError::AccessDenied(_) => "denies access",
+                _ => "does not do what it is asked for",
+            }
+        }
+    };
+    Some(format!("the server that stores the schemas {why}"))
 }
 
 /// Logs why a store failed, which clients are not told.
