@@ -17,8 +17,8 @@ use crate::query::{
     Slot, Step, TermCondition, TypeTest, ValueCondition, ValueTest,
 };
 use crate::write::{
-    ChangeKind, ChangeRecord, ChangedObjects, NewRecord, QuadChange, QuadPattern, RecordQuery,
-    change_graph,
+    ChangeKind, ChangePosition, ChangeRecord, ChangedObjects, ChangesSince, NewRecord, QuadChange,
+    QuadPattern, RecordQuery, change_graph,
 };
 
 /// Adds one quad per number.
@@ -143,6 +143,111 @@ pub(super) fn forgotten_records_are_gone_and_the_sequence_goes_on(subject: &Subj
     };
     let mut transaction = writing.begin();
     assert_eq!(writing.quads(transaction.as_mut(), &[parts]).len(), 5);
+}
+
+fn position(writing: &Writing<'_>) -> ChangePosition {
+    let position = block_on(writing.writer.position(&writing.context));
+    position.unwrap_or_else(|error| panic!("no position: {error:?}"))
+}
+
+fn since(writing: &Writing<'_>, position: &ChangePosition, limit: usize) -> ChangesSince {
+    let changes = writing
+        .writer
+        .changes_since(position, limit, &writing.context);
+    block_on(changes).unwrap_or_else(|error| panic!("no changes: {error:?}"))
+}
+
+pub(super) fn changes_are_followed_from_a_position(subject: &Subject) {
+    let writing = Writing::new(subject);
+    let last = || {
+        let last = block_on(writing.writer.last_sequence(&writing.context));
+        last.unwrap_or_else(|error| panic!("no sequence: {error:?}"))
+    };
+    let start = position(&writing);
+    assert_eq!((start.sequence, last()), (0, 0));
+    assert_eq!(since(&writing, &start, 10), ChangesSince::Known(Vec::new()));
+    let committed: Vec<ChangeRecord> = (0..5).map(record_at(&writing, SystemTime::now())).collect();
+    assert_eq!(last(), 5);
+    let known = |records: &[ChangeRecord]| ChangesSince::Known(records.to_vec());
+    assert_eq!(since(&writing, &start, 10), known(&committed));
+    assert_eq!(since(&writing, &start, 2), known(&committed[..2]));
+    let second = start.after(&committed[1]);
+    assert_eq!(since(&writing, &second, 2), known(&committed[2..4]));
+    assert_eq!(since(&writing, &second, 0), known(&[]));
+    let end = position(&writing);
+    assert_eq!(end, start.after(&committed[4]));
+    assert_eq!(since(&writing, &end, 10), known(&[]));
+    // What another store, or a copy of it, has changed is recognised.
+    for other in [
+        ChangePosition {
+            request: Some("other".to_owned()),
+            ..second.clone()
+        },
+        ChangePosition {
+            request: None,
+            ..second.clone()
+        },
+        ChangePosition {
+            sequence: 6,
+            ..end.clone()
+        },
+        ChangePosition {
+            sequence: 6,
+            request: None,
+            ..end.clone()
+        },
+        ChangePosition {
+            origin: "other data".to_owned(),
+            ..end
+        },
+    ] {
+        assert_eq!(
+            since(&writing, &other, 10),
+            ChangesSince::Unknown,
+            "{other:?}"
+        );
+    }
+}
+
+/// Returns what commits a change with a record of a time.
+fn record_at<'w>(
+    writing: &'w Writing<'_>,
+    time: SystemTime,
+) -> impl Fn(usize) -> ChangeRecord + 'w {
+    move |number| {
+        let said = NewRecord {
+            time,
+            ..record(&format!("at-{number}"))
+        };
+        writing.commit(change(number), said)
+    }
+}
+
+pub(super) fn changes_after_a_forgotten_position_are_unknown(subject: &Subject) {
+    let writing = Writing::new(subject);
+    let start = position(&writing);
+    let committed: Vec<ChangeRecord> = (1..=4)
+        .map(|number| record_at(&writing, time(100 - number))(number as usize))
+        .collect();
+    let places: Vec<ChangePosition> = committed.iter().map(|at| start.after(at)).collect();
+    let forget = |before| {
+        let forgotten = block_on(writing.writer.forget_records(before, &writing.context));
+        forgotten.unwrap_or_else(|error| panic!("not forgotten: {error:?}"))
+    };
+    assert_eq!(forget(time(97)), 2);
+    let known = |records: &[ChangeRecord]| ChangesSince::Known(records.to_vec());
+    assert_eq!(since(&writing, &start, 10), ChangesSince::Unknown);
+    assert_eq!(since(&writing, &places[0], 10), ChangesSince::Unknown);
+    // All that came after it is there.
+    assert_eq!(since(&writing, &places[1], 10), known(&committed[2..]));
+    assert_eq!(since(&writing, &places[2], 10), known(&committed[3..]));
+    assert_eq!(forget(time(0)), 2);
+    assert_eq!(since(&writing, &places[2], 10), ChangesSince::Unknown);
+    assert_eq!(since(&writing, &places[3], 10), known(&[]));
+    let end = position(&writing);
+    assert_eq!((end.sequence, &end.request), (4, &None));
+    let next = record_at(&writing, SystemTime::now())(5);
+    assert_eq!(since(&writing, &end, 10), known(&[next]));
 }
 
 pub(super) fn no_answer_has_records(subject: &Subject) {

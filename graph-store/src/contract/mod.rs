@@ -183,6 +183,8 @@ macro_rules! __each_write_behaviour {
             change_records::records_say_what_their_writer_said
             change_records::records_are_found_by_request_and_by_key
             change_records::forgotten_records_are_gone_and_the_sequence_goes_on
+            change_records::changes_are_followed_from_a_position
+            change_records::changes_after_a_forgotten_position_are_unknown
             change_records::no_answer_has_records
             change_records::no_listing_has_records
         }

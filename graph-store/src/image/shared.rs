@@ -21,7 +21,9 @@ use crate::error::StoreError;
 use crate::store::DataVersion;
 use crate::store::queue::Queue;
 use crate::store::records::RecordList;
-use crate::write::{ChangeRecord, NewRecord, QuadChange, RecordQuery};
+use crate::write::{
+    ChangePosition, ChangeRecord, ChangesSince, NewRecord, QuadChange, RecordQuery,
+};
 
 /// A store over an image and changes.
 pub(super) struct Shared {
@@ -319,6 +321,81 @@ impl Shared {
                 Ok(found)
             }
         }
+    }
+
+    /// Returns what the changes that readers see were made to, and the sequence of the last of them.
+    fn reached(&self) -> (String, u64) {
+        let head = locked(&self.head);
+        let (data, sequence) = match self.is_shown_before_sync() {
+            true => (&head.data, head.sequence),
+            false => (&head.synced, head.synced_sequence),
+        };
+        (data.origin.to_string(), sequence)
+    }
+
+    pub(super) fn position(&self, context: &CallContext) -> Result<ChangePosition, StoreError> {
+        let (origin, sequence) = self.reached();
+        let mut position = ChangePosition {
+            origin,
+            sequence,
+            request: None,
+        };
+        if let Some(before) = sequence.checked_sub(1) {
+            let last = self.records_from(before, 1, context)?;
+            let last = last.into_iter().find(|last| last.sequence == sequence);
+            position.request = last.map(|last| last.said.request);
+        }
+        Ok(position)
+    }
+
+    pub(super) fn changes_since(
+        &self,
+        position: &ChangePosition,
+        limit: usize,
+        context: &CallContext,
+    ) -> Result<ChangesSince, StoreError> {
+        // Before the records are read: readers need not see later ones yet.
+        let (origin, last) = self.reached();
+        if position.origin != origin || position.sequence > last {
+            return Ok(ChangesSince::Unknown);
+        }
+        let after = position.reads_after();
+        let mut records = self.records_from(after, limit.saturating_add(1), context)?;
+        records.retain(|record| record.sequence <= last);
+        let forgotten = records.first().map_or(last, |first| first.sequence - 1);
+        let mut since = position.changes(records, forgotten);
+        if let ChangesSince::Known(records) = &mut since {
+            records.truncate(limit);
+        }
+        Ok(since)
+    }
+
+    /// Returns the first records after a sequence, those that wait for their sync among them.
+    fn records_from(
+        &self,
+        sequence: u64,
+        limit: usize,
+        context: &CallContext,
+    ) -> Result<Vec<ChangeRecord>, StoreError> {
+        let query = RecordQuery::After { sequence, limit };
+        let folder = match &self.keeping {
+            Keeping::Memory(records) => return locked(records).find(&query, context),
+            Keeping::Folder(folder) => folder,
+        };
+        // Before those in the log, where they may be a moment later.
+        let waiting: Vec<ChangeRecord> = {
+            let head = locked(&self.head);
+            let waiting = head.waiting.iter().map(|waiting| &waiting.record);
+            let waiting = waiting.filter(|record| record.sequence > sequence);
+            waiting.take(limit).cloned().collect()
+        };
+        let found = folder.log.records(&query);
+        let mut found = found.map_err(|error| StoreError::Failed(Box::new(error)))?;
+        let last = found.last().map_or(sequence, |last| last.sequence);
+        found.extend(waiting.into_iter().filter(|record| record.sequence > last));
+        found.truncate(limit);
+        context.hold(found.iter().map(crate::store::records::footprint).sum())?;
+        Ok(found)
     }
 
     pub(super) fn forget_records(

@@ -9,7 +9,7 @@ use super::ImageStore;
 use super::transaction::Open;
 use crate::error::StoreError;
 use crate::store::{Transaction, WriteStore};
-use crate::write::{ChangeRecord, RecordQuery};
+use crate::write::{ChangePosition, ChangeRecord, ChangesSince, RecordQuery};
 
 /// Calls wait for their turn and for syncs without blocking; all else they do on the calling thread. A commit
 /// waits for its sync even beyond its deadline: its outcome would be unknown otherwise.
@@ -29,6 +29,28 @@ impl WriteStore for ImageStore {
         context.count_call();
         context.check()?;
         self.shared.records(query, context)
+    }
+
+    async fn position(&self, context: &CallContext) -> Result<ChangePosition, StoreError> {
+        context.count_call();
+        context.check()?;
+        self.shared.position(context)
+    }
+
+    async fn changes_since(
+        &self,
+        position: &ChangePosition,
+        limit: usize,
+        context: &CallContext,
+    ) -> Result<ChangesSince, StoreError> {
+        context.count_call();
+        context.check()?;
+        self.shared.changes_since(position, limit, context)
+    }
+
+    async fn last_sequence(&self, context: &CallContext) -> Result<u64, StoreError> {
+        context.check()?;
+        Ok(self.shared.version().sequence)
     }
 
     async fn forget_records(

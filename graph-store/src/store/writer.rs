@@ -8,7 +8,9 @@ use oxrdf::{Quad, Term};
 
 use super::GraphStore;
 use crate::error::StoreError;
-use crate::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern, RecordQuery};
+use crate::write::{
+    ChangePosition, ChangeRecord, ChangesSince, NewRecord, QuadChange, QuadPattern, RecordQuery,
+};
 
 /// A store that can be written to, one transaction after the other.
 ///
@@ -36,6 +38,32 @@ pub trait WriteStore: Send + Sync {
         query: &RecordQuery,
         context: &CallContext,
     ) -> Result<Vec<ChangeRecord>, StoreError>;
+
+    /// Returns a position from which a reader may go on that has seen nothing yet: whatever it reads from now on has
+    /// all changes before it.
+    ///
+    /// # Errors
+    /// Those of any call.
+    async fn position(&self, context: &CallContext) -> Result<ChangePosition, StoreError>;
+
+    /// Returns the first changes after a position, at most so many. What is read later has them.
+    ///
+    /// As with [records](WriteStore::records), none is returned while one before it can still be committed.
+    ///
+    /// # Errors
+    /// Those of any call.
+    async fn changes_since(
+        &self,
+        position: &ChangePosition,
+        limit: usize,
+        context: &CallContext,
+    ) -> Result<ChangesSince, StoreError>;
+
+    /// Returns the highest sequence of all transactions that are committed; 0 if there are none.
+    ///
+    /// # Errors
+    /// Those of any call.
+    async fn last_sequence(&self, context: &CallContext) -> Result<u64, StoreError>;
 
     /// Removes the records of transactions before a time; returns how many.
     ///

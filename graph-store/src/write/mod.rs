@@ -3,7 +3,9 @@
 
 mod change;
 pub mod change_graph;
+mod position;
 mod record;
 
 pub use change::{QuadChange, QuadPattern};
+pub use position::{ChangePosition, ChangesSince};
 pub use record::{ChangeKind, ChangeRecord, ChangedObjects, NewRecord, RecordQuery};

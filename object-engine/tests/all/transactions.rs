@@ -7,7 +7,9 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use graph_store::image::ImageStore;
 use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
-use graph_store::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern, RecordQuery};
+use graph_store::write::{
+    ChangePosition, ChangeRecord, ChangesSince, NewRecord, QuadChange, QuadPattern, RecordQuery,
+};
 use graph_store::{CallContext, GraphStore, StoreError, StoreInfo, Transaction, WriteStore};
 use graphql_gen::typesystem::ApiOptions;
 use graphql_service::{Request, RequestContext};
@@ -46,6 +48,11 @@ impl Wrapped {
             is_read_only: false,
             is_broken_after_commit: Arc::default(),
         }
+    }
+
+    fn within(&self) -> &dyn WriteStore {
+        let writer = self.store.writer();
+        writer.expect("the embedded store is written to")
     }
 
     fn step(&self, name: &'static str) {
@@ -91,12 +98,8 @@ impl GraphStore for Wrapped {
 impl WriteStore for Wrapped {
     async fn begin(&self, context: &CallContext) -> Result<Box<dyn Transaction>, StoreError> {
         self.step("begin");
-        let writer = self
-            .store
-            .writer()
-            .expect("the embedded store is written to");
         Ok(Box::new(Watched {
-            inner: writer.begin(context).await?,
+            inner: self.within().begin(context).await?,
             fate: self.fates.lock().expect("no panic").pop_front(),
             steps: Arc::clone(&self.steps),
             is_blind: self.is_blind,
@@ -108,11 +111,24 @@ impl WriteStore for Wrapped {
         query: &RecordQuery,
         context: &CallContext,
     ) -> Result<Vec<ChangeRecord>, StoreError> {
-        let writer = self
-            .store
-            .writer()
-            .expect("the embedded store is written to");
-        writer.records(query, context).await
+        self.within().records(query, context).await
+    }
+
+    async fn position(&self, context: &CallContext) -> Result<ChangePosition, StoreError> {
+        self.within().position(context).await
+    }
+
+    async fn changes_since(
+        &self,
+        position: &ChangePosition,
+        limit: usize,
+        context: &CallContext,
+    ) -> Result<ChangesSince, StoreError> {
+        self.within().changes_since(position, limit, context).await
+    }
+
+    async fn last_sequence(&self, context: &CallContext) -> Result<u64, StoreError> {
+        self.within().last_sequence(context).await
     }
 
     async fn forget_records(
@@ -120,11 +136,7 @@ impl WriteStore for Wrapped {
         before: SystemTime,
         context: &CallContext,
     ) -> Result<u64, StoreError> {
-        let writer = self
-            .store
-            .writer()
-            .expect("the embedded store is written to");
-        writer.forget_records(before, context).await
+        self.within().forget_records(before, context).await
     }
 
     fn is_durable(&self) -> bool {

@@ -8,7 +8,9 @@ use std::time::{Duration, SystemTime};
 use async_trait::async_trait;
 use graph_store::image::ImageStore;
 use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
-use graph_store::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern, RecordQuery};
+use graph_store::write::{
+    ChangePosition, ChangeRecord, ChangesSince, NewRecord, QuadChange, QuadPattern, RecordQuery,
+};
 use graph_store::{
     CallContext, GraphStore, LocalStore, StoreError, StoreInfo, Transaction, WriteStore,
 };
@@ -152,6 +154,25 @@ impl WriteStore for SlowStore {
         context: &CallContext,
     ) -> Result<Vec<ChangeRecord>, StoreError> {
         self.writer_within().records(query, context).await
+    }
+
+    async fn position(&self, context: &CallContext) -> Result<ChangePosition, StoreError> {
+        self.writer_within().position(context).await
+    }
+
+    async fn changes_since(
+        &self,
+        position: &ChangePosition,
+        limit: usize,
+        context: &CallContext,
+    ) -> Result<ChangesSince, StoreError> {
+        self.writer_within()
+            .changes_since(position, limit, context)
+            .await
+    }
+
+    async fn last_sequence(&self, context: &CallContext) -> Result<u64, StoreError> {
+        self.writer_within().last_sequence(context).await
     }
 
     async fn forget_records(

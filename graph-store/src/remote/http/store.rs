@@ -24,7 +24,7 @@ use crate::store::{
     AheadStore, ExportStore, GraphStore, StoreFeatures, StoreInfo, Transaction, Windowed,
     WriteStore,
 };
-use crate::write::{ChangeRecord, RecordQuery};
+use crate::write::{ChangePosition, ChangeRecord, ChangesSince, RecordQuery};
 
 /// A [`RemoteStore`] over an [`HttpEndpoint`].
 ///
@@ -219,6 +219,29 @@ impl WriteStore for HttpStore {
     ) -> Result<Vec<ChangeRecord>, StoreError> {
         let writer = self.writer_of_kind(context).await?;
         writer.store()?.records(query, context).await
+    }
+
+    async fn position(&self, context: &CallContext) -> Result<ChangePosition, StoreError> {
+        let writer = self.writer_of_kind(context).await?;
+        writer.store()?.position(context).await
+    }
+
+    async fn changes_since(
+        &self,
+        position: &ChangePosition,
+        limit: usize,
+        context: &CallContext,
+    ) -> Result<ChangesSince, StoreError> {
+        let writer = self.writer_of_kind(context).await?;
+        writer
+            .store()?
+            .changes_since(position, limit, context)
+            .await
+    }
+
+    async fn last_sequence(&self, context: &CallContext) -> Result<u64, StoreError> {
+        let writer = self.writer_of_kind(context).await?;
+        writer.store()?.last_sequence(context).await
     }
 
     async fn forget_records(

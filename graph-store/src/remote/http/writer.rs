@@ -20,7 +20,7 @@ use crate::remote::write::{
 };
 use crate::remote::{EndpointQuery, RemoteOptions, Rows, SparqlEndpoint, UpdateEndpoint};
 use crate::store::{StoreInfo, Transaction, WriteStore};
-use crate::write::{ChangeRecord, RecordQuery};
+use crate::write::{ChangePosition, ChangeRecord, ChangesSince, RecordQuery};
 
 /// Attempts to forget records, which conflict with writers elsewhere.
 const ATTEMPTS: usize = 5;
@@ -299,6 +299,23 @@ impl WriteStore for Transactions {
         context: &CallContext,
     ) -> Result<Vec<ChangeRecord>, StoreError> {
         self.log().records(query, context).await
+    }
+
+    async fn position(&self, context: &CallContext) -> Result<ChangePosition, StoreError> {
+        self.log().position(context).await
+    }
+
+    async fn changes_since(
+        &self,
+        position: &ChangePosition,
+        limit: usize,
+        context: &CallContext,
+    ) -> Result<ChangesSince, StoreError> {
+        self.log().changes_since(position, limit, context).await
+    }
+
+    async fn last_sequence(&self, context: &CallContext) -> Result<u64, StoreError> {
+        self.log().last(context).await
     }
 
     async fn forget_records(

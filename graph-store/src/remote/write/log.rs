@@ -15,7 +15,7 @@ use super::graphs::{any_of, filter, in_change_graph, join, select, triple, value
 use super::read::{malformed, rows};
 use crate::error::StoreError;
 use crate::remote::endpoint::SparqlEndpoint;
-use crate::write::{ChangeRecord, RecordQuery, change_graph};
+use crate::write::{ChangePosition, ChangeRecord, ChangesSince, RecordQuery, change_graph};
 
 /// Records of one query.
 const RECORDS: usize = 200;
@@ -111,8 +111,93 @@ impl Log<'_> {
                 let start = join(key, in_change_graph(key_of));
                 Ok(self.read(start, context).await?.records)
             }
-            RecordQuery::After { sequence, limit } => self.after(*sequence, *limit, context).await,
+            RecordQuery::After { sequence, limit } => {
+                Ok(self.after(*sequence, *limit, context).await?.records)
+            }
         }
+    }
+
+    /// Returns the sequence of the last transaction that is committed.
+    pub(in crate::remote) async fn last(&self, context: &CallContext) -> Result<u64, StoreError> {
+        Ok(self.next(context).await?.saturating_sub(1))
+    }
+
+    /// Returns the last position before which no transaction can be committed any more.
+    pub(in crate::remote) async fn position(
+        &self,
+        context: &CallContext,
+    ) -> Result<ChangePosition, StoreError> {
+        let last = self.last(context).await?;
+        // One that is still open may have begun before many that are committed, though not before those that are older
+        // than any transaction.
+        let mut back = RECORDS as u64;
+        let from = loop {
+            let from = last.saturating_sub(back);
+            let first = self.first_after(from, 1, context).await?;
+            let is_old = |record: &ChangeRecord| {
+                let old = self.old_from();
+                old.is_some_and(|old| record.said.time < old)
+            };
+            if from == 0 || first.records.first().is_none_or(is_old) {
+                break from;
+            }
+            back = back.saturating_mul(2);
+        };
+        let walked = self.after(from, usize::MAX, context).await?;
+        Ok(match walked.records.last() {
+            Some(record) => ChangePosition::default().after(record),
+            None => ChangePosition {
+                sequence: walked.forgotten,
+                ..ChangePosition::default()
+            },
+        })
+    }
+
+    /// Returns the first changes after a position.
+    pub(in crate::remote) async fn changes_since(
+        &self,
+        position: &ChangePosition,
+        limit: usize,
+        context: &CallContext,
+    ) -> Result<ChangesSince, StoreError> {
+        if !position.origin.is_empty() {
+            return Ok(ChangesSince::Unknown);
+        }
+        let after = position.reads_after();
+        let walked = self.after(after, limit.saturating_add(1), context).await?;
+        let mut since = position.changes(walked.records, walked.forgotten);
+        if let ChangesSince::Known(records) = &mut since {
+            records.truncate(limit);
+        }
+        Ok(since)
+    }
+
+    /// Returns the time before which no transaction is open any more.
+    fn old_from(&self) -> Option<SystemTime> {
+        SystemTime::now().checked_sub(self.transaction_timeout)
+    }
+
+    /// Reads the first records after a sequence, whatever is missing between them.
+    async fn first_after(
+        &self,
+        sequence: u64,
+        wanted: usize,
+        context: &CallContext,
+    ) -> Result<Read, StoreError> {
+        let sequence_of = triple(var("s"), property(SEQUENCE), var("n"));
+        let after = compare(Expression::Greater, "n", &change_graph::sequence(sequence));
+        let page = GraphPattern::Slice {
+            inner: Box::new(select(
+                &[var("s")],
+                GraphPattern::OrderBy {
+                    inner: Box::new(filter(in_change_graph(sequence_of), after)),
+                    expression: vec![OrderExpression::Asc(var("n").into())],
+                },
+            )),
+            start: 0,
+            length: Some(wanted),
+        };
+        self.read(page, context).await
     }
 
     async fn after(
@@ -120,48 +205,36 @@ impl Log<'_> {
         sequence: u64,
         limit: usize,
         context: &CallContext,
-    ) -> Result<Vec<ChangeRecord>, StoreError> {
-        let mut records: Vec<ChangeRecord> = Vec::new();
+    ) -> Result<Walked, StoreError> {
+        let mut walked = Walked::default();
         let mut last = sequence;
-        while records.len() < limit {
-            let wanted = RECORDS.min(limit - records.len());
+        while walked.records.len() < limit {
+            let wanted = RECORDS.min(limit - walked.records.len());
             let window = (1..=wanted as u64).map_while(|step| last.checked_add(step));
             let window = window.map(|number| vec![change_graph::sequence(number).into()]);
             let window = values(&["n"], window.collect());
             let sequence_of = triple(var("s"), property(SEQUENCE), var("n"));
-            let start = join(window, in_change_graph(sequence_of.clone()));
+            let start = join(window, in_change_graph(sequence_of));
             let mut read = self.read(start, context).await?;
             if last < read.forgotten {
                 // What is left of the times before, in which there are gaps of any length.
-                let after = compare(Expression::Greater, "n", &change_graph::sequence(last));
-                let page = GraphPattern::Slice {
-                    inner: Box::new(select(
-                        &[var("s")],
-                        GraphPattern::OrderBy {
-                            inner: Box::new(filter(in_change_graph(sequence_of), after)),
-                            expression: vec![OrderExpression::Asc(var("n").into())],
-                        },
-                    )),
-                    start: 0,
-                    length: Some(wanted),
-                };
-                read = self.read(page, context).await?;
+                read = self.first_after(last, wanted, context).await?;
             }
-            let old = SystemTime::now().checked_sub(self.transaction_timeout);
-            let forgotten = read.forgotten;
-            let passed = read.passable(last, old);
+            walked.forgotten = walked.forgotten.max(read.forgotten);
+            let passed = read.passable(last, self.old_from());
             let Some(reached) = passed.last().map(|(sequence, _)| *sequence) else {
-                if last >= forgotten {
+                if last >= walked.forgotten {
                     break;
                 }
-                last = forgotten;
+                last = walked.forgotten;
                 continue;
             };
             last = reached;
-            records.extend(passed.into_iter().filter_map(|(_, record)| record));
+            let records = passed.into_iter().filter_map(|(_, record)| record);
+            walked.records.extend(records);
         }
-        records.truncate(limit);
-        Ok(records)
+        walked.records.truncate(limit);
+        Ok(walked)
     }
 
     /// Reads the records whose nodes a pattern finds.
@@ -285,6 +358,14 @@ impl Old {
         };
         update(vec![raise, remove])
     }
+}
+
+/// Records in their order.
+#[derive(Default)]
+struct Walked {
+    records: Vec<ChangeRecord>,
+    /// The highest sequence that was forgotten.
+    forgotten: u64,
 }
 
 /// What a query for records found.

@@ -30,7 +30,10 @@ use crate::error::StoreError;
 use crate::remote::endpoint::{UpdateEndpoint, UpdateError, UpdateSession};
 use crate::remote::store::RemoteOptions;
 use crate::store::{GraphStore, Transaction, WriteStore};
-use crate::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern, RecordQuery, change_graph};
+use crate::write::{
+    ChangePosition, ChangeRecord, ChangesSince, NewRecord, QuadChange, QuadPattern, RecordQuery,
+    change_graph,
+};
 
 /// Writes to an endpoint by guarded updates.
 pub(in crate::remote) struct PlainWriter {
@@ -105,6 +108,28 @@ impl WriteStore for PlainWriter {
     ) -> Result<Vec<ChangeRecord>, StoreError> {
         let session = self.endpoint.session();
         self.log(&*session).records(query, context).await
+    }
+
+    async fn position(&self, context: &CallContext) -> Result<ChangePosition, StoreError> {
+        let session = self.endpoint.session();
+        self.log(&*session).position(context).await
+    }
+
+    async fn changes_since(
+        &self,
+        position: &ChangePosition,
+        limit: usize,
+        context: &CallContext,
+    ) -> Result<ChangesSince, StoreError> {
+        let session = self.endpoint.session();
+        self.log(&*session)
+            .changes_since(position, limit, context)
+            .await
+    }
+
+    async fn last_sequence(&self, context: &CallContext) -> Result<u64, StoreError> {
+        let session = self.endpoint.session();
+        self.log(&*session).last(context).await
     }
 
     async fn forget_records(

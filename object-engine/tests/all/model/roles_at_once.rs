@@ -11,7 +11,9 @@ use std::time::SystemTime;
 
 use async_trait::async_trait;
 use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection, Window};
-use graph_store::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern, RecordQuery};
+use graph_store::write::{
+    ChangePosition, ChangeRecord, ChangesSince, NewRecord, QuadChange, QuadPattern, RecordQuery,
+};
 use graph_store::{
     CallContext, GraphStore, LocalStore, StoreError, StoreFeatures, StoreInfo, Transaction,
     Windowed, WriteStore,
@@ -117,6 +119,25 @@ impl WriteStore for Contended {
         context: &CallContext,
     ) -> Result<Vec<ChangeRecord>, StoreError> {
         self.writer_within().records(query, context).await
+    }
+
+    async fn position(&self, context: &CallContext) -> Result<ChangePosition, StoreError> {
+        self.writer_within().position(context).await
+    }
+
+    async fn changes_since(
+        &self,
+        position: &ChangePosition,
+        limit: usize,
+        context: &CallContext,
+    ) -> Result<ChangesSince, StoreError> {
+        self.writer_within()
+            .changes_since(position, limit, context)
+            .await
+    }
+
+    async fn last_sequence(&self, context: &CallContext) -> Result<u64, StoreError> {
+        self.writer_within().last_sequence(context).await
     }
 
     async fn forget_records(
