@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 
 use search_index::document::{Document, FieldValues, ObjectValues};
 use search_index::embedded::EmbeddedEngine;
-use search_index::engine::{Binding, PhysicalName, SearchEngine};
+use search_index::engine::{Binding, BulkOperation, PhysicalName, SearchEngine};
 use search_index::graph_store::CallContext;
 use search_index::graphql_service::{Request, RequestContext, Service};
 use search_index::mapping::{Content, Indexes, MappingOptions, ObjectFields, Owner};
@@ -131,7 +131,9 @@ async fn serve() -> SearchService {
                 Document::of(&schema, definition, &object)
             })
             .collect();
-        let rejected = engine.bulk(index, &documents, &context).await;
+        let rejected = engine
+            .bulk(index, &BulkOperation::all(documents), 0, &context)
+            .await;
         assert_eq!(rejected.expect("written"), []);
         engine.refresh(&name, &context).await.expect("refreshed");
         targets.push(Target::Ready(name));

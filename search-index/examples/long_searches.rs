@@ -14,7 +14,7 @@ use levenshtein_automata::LevenshteinAutomatonBuilder;
 use oxrdf::{Literal, Term};
 use search_index::document::{Document, FieldValues, ObjectValues};
 use search_index::embedded::EmbeddedEngine;
-use search_index::engine::{Binding, Engine, PhysicalName};
+use search_index::engine::{Binding, BulkOperation, Engine, PhysicalName};
 use search_index::graph_store::CallContext;
 use search_index::graphql_service::{Request, RequestContext, Service};
 use search_index::limits::SearchLimits;
@@ -247,9 +247,9 @@ async fn service(documents: usize) -> Result<SearchService, Box<dyn Error>> {
         };
         written.push(Document::of(&schema, definition, &values));
         if written.len() == 5_000 || at + 1 == documents {
-            engine.bulk(index, &written, &context).await?;
+            let writes = BulkOperation::all(written.drain(..));
+            engine.bulk(index, &writes, 0, &context).await?;
             engine.refresh(&name, &context).await?;
-            written.clear();
         }
     }
     let api = SearchApi::new(Arc::clone(&schema), indexes.clone())?;

@@ -7,7 +7,7 @@
 //! An embedded object of a concrete type is whatever a property leads to, as answers show it; of an
 //! abstract one, what is an instance.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use futures::future::BoxFuture;
 use graph_store::query::{
@@ -72,6 +72,85 @@ impl<'a> Reader<'a> {
             Document::of(self.schema, self.index, &values)
         });
         Ok(documents.collect())
+    }
+
+    /// Returns those of some IRIs that are objects of the index.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn objects_among(
+        &self,
+        iris: &[NamedNode],
+        context: &CallContext,
+    ) -> Result<Vec<ObjectRef>, StoreError> {
+        let instance = NodeCondition::Instance(self.instances(self.index.object));
+        let selection = Selection {
+            condition: NodeCondition::all([NodeCondition::one_of(iris.to_vec()), instance]),
+            order: Vec::new(),
+            page: Page::default(),
+            dataset: self.dataset(),
+        };
+        Ok(self.store.select(&selection, context).await?.into_refs())
+    }
+
+    /// Returns objects that may embed some objects now, and did not before these were created or updated: those that
+    /// led to what was created, and those that what was updated leads to by a property that is read backwards.
+    ///
+    /// All others that embed them did so before, or have changed themselves.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn parents(
+        &self,
+        created: &[NamedNode],
+        updated: &[NamedNode],
+        context: &CallContext,
+    ) -> Result<HashSet<NamedNode>, StoreError> {
+        let mut links = Vec::new();
+        self.links(&self.index.fields, &mut links);
+        let backwards: Vec<Step> = links.iter().filter(|step| step.inverse).cloned().collect();
+        let mut parents = HashSet::new();
+        for (objects, links) in [(created, &links), (updated, &backwards)] {
+            if objects.is_empty() || links.is_empty() {
+                continue;
+            }
+            let slots = links.iter().map(|step| Slot {
+                step: Step {
+                    predicate: step.predicate.clone(),
+                    inverse: !step.inverse,
+                },
+                condition: None,
+                page: None,
+            });
+            let slots: Vec<Slot> = slots.collect();
+            let nodes: Vec<ObjectRef> = objects.iter().cloned().map(ObjectRef::from).collect();
+            let dataset = self.dataset();
+            let request = HydrationRequest {
+                nodes: (&nodes).into(),
+                slots: &slots,
+                dataset: &dataset,
+            };
+            let hydrated = self.store.hydrate(&request, context).await?.into_owned();
+            let values = hydrated
+                .columns
+                .iter()
+                .flat_map(|column| column.values.iter());
+            parents.extend(values.filter_map(|value| value.into_iri()));
+        }
+        Ok(parents)
+    }
+
+    /// Adds the steps by which fields lead to objects, each once.
+    fn links(&self, fields: &ObjectFields, links: &mut Vec<Step>) {
+        for field in fields.fields.values() {
+            if let Content::Object(embedded) = &field.content {
+                let step = Step::from(&self.schema[field.reads.property()].path);
+                if !links.contains(&step) {
+                    links.push(step);
+                }
+                self.links(&embedded.fields, links);
+            }
+        }
     }
 
     fn dataset(&self) -> Dataset {

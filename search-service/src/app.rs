@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::bound::Bound;
 use super::engines::Engines;
+use super::followed::DataFollower;
 use super::job::Job;
 use super::kept::Storage;
 use super::look::{Found, Look};
@@ -46,6 +47,8 @@ pub struct SearchApp {
     pub(super) following: Mutex<Following>,
     /// Whoever builds the indexes holds this, where several instances could.
     pub(super) lease: Option<Lease>,
+    /// Follows the changes of the data.
+    pub(super) follower: DataFollower,
 }
 
 /// What is known of a shared binding, so that it is logged once.
@@ -111,6 +114,7 @@ impl SearchApp {
             is_naming: AtomicBool::new(false),
             following: Mutex::default(),
             lease,
+            follower: DataFollower::default(),
         }
     }
 

@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 
 use super::app::SearchApp;
 use super::bound::Bound;
+use super::data_follower::follow_data;
 use super::server;
 use super::shared_binding::follow_binding;
 use super::state::health;
@@ -86,11 +87,15 @@ impl Serve for SearchApp {
         if self.schemas.is_shared() {
             tasks.spawn(follow_binding(Arc::clone(self)));
         }
+        if self.builds_indexes() {
+            tasks.spawn(follow_data(Arc::clone(self)));
+        }
     }
 
     fn drain(&self) {
         self.host.drain();
         self.starting.cancel();
+        self.follower.token.cancel();
         if let Some(job) = self.job.load_full() {
             job.cancel();
         }
@@ -101,6 +106,10 @@ impl Serve for SearchApp {
         if let Some(job) = self.job.load_full() {
             job.ended().await;
         }
+        // The positions that indexes have come to are noted.
+        let mut runs = self.follower.runs.subscribe();
+        // The sender is there as long as the service.
+        let _ = runs.wait_for(|runs| !runs).await;
     }
 }
 

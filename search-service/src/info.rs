@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use graph_store::CallContext;
-use search_index::engine::PhysicalName;
+use search_index::engine::{Built, PhysicalName};
 use search_index::indexer::{ObjectProgress, Progress, Stage};
 use search_index::mapping::IndexDefinition;
 use search_index::service::Target;
@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::app::SearchApp;
 use super::bound::Bound;
+use super::followed::FollowState;
 use super::job::{Job, JobState, Waiting};
 use super::look::{Problem, SeenIndex};
 
@@ -54,10 +55,30 @@ impl SearchApp {
             "errorCode": code,
             "tries": tries,
             "waitsFor": of_bound.or(next).and_then(|job| job.waiting()).map(waits_for),
+            "sequence": look.sequence,
+            "following": following(&self.follower.shown().state),
             "next": next.map(|job| next_binding(job)),
             "indexes": indexes.collect::<Vec<_>>(),
         }))
     }
+}
+
+/// Describes whether indexes follow the changes of their data.
+fn following(state: &FollowState) -> Value {
+    let (name, waits_for, failure) = match state {
+        FollowState::Idle => ("IDLE", None, None),
+        FollowState::Here => ("HERE", None, None),
+        FollowState::Elsewhere(waiting) => ("ELSEWHERE", waiting.instance.as_deref(), None),
+        FollowState::Lost => ("LOST", None, None),
+        FollowState::Unrecorded => ("UNRECORDED", None, None),
+        FollowState::Failing(failure) => ("RETRYING", None, Some(failure)),
+    };
+    json!({
+        "state": name,
+        "instance": waits_for,
+        "error": failure.map(|failure| failure.reason.as_str()),
+        "errorCode": failure.map(|failure| failure.code),
+    })
 }
 
 /// Describes the instance that builds the indexes in place of this one.
@@ -98,9 +119,20 @@ fn index(bound: &Bound, at: usize, definition: &IndexDefinition, seen: &SeenInde
             Some(built) => built.rejected,
             None => progress.map_or(0, ObjectProgress::rejected),
         },
+        "refused": built.map(refused).unwrap_or_default(),
         "sequence": built.and_then(|built| built.data.as_ref()).map(|data| data.sequence),
+        "secondsBehind": seen.lag.map(|lag| lag.time.as_secs_f64()),
         "progress": progress.map(progress_of),
     })
+}
+
+/// Describes the first objects without a document.
+fn refused(built: &Built) -> Vec<Value> {
+    let refusals = built.refusals.iter();
+    let refusals = refusals.map(
+        |refusal| json!({"iri": refusal.iri, "property": refusal.field, "reason": refusal.reason}),
+    );
+    refusals.collect()
 }
 
 /// Tells whether a run builds another schema than the one that answers.

@@ -1,6 +1,7 @@
 //! What is seen of the engines: whether they answer, and how the indexes of the bound schema are there.
 
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use call_context::CallError;
 use search_index::engine::{Built, EngineError};
@@ -30,6 +31,8 @@ pub(super) struct Look {
     pub(super) indexes: Vec<SeenIndex>,
     /// What is wrong with the store of the schemas that other instances share, without addresses.
     pub(super) schemas: Option<String>,
+    /// The sequence of the last change of the data; `None` where their store does not say.
+    pub(super) sequence: Option<u64>,
 }
 
 /// How an engine is.
@@ -56,9 +59,18 @@ pub(super) struct SeenIndex {
     pub(super) is_seen: bool,
     /// Number of documents; `None` where the engine does not say.
     pub(super) documents: Option<u64>,
-    /// What was noted when it was built.
+    /// What it has and lacks, as far as it was noted.
     pub(super) built: Option<Built>,
+    /// How far it is behind its data; `None` where that is not known.
+    pub(super) lag: Option<Lag>,
     pub(super) problems: Vec<Problem>,
+}
+
+/// How far an index is behind its data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Lag {
+    /// For how long it has lacked the first change that it lacks, by the clock of who wrote it.
+    pub(super) time: Duration,
 }
 
 /// What is wrong with an index that is searched.
@@ -83,7 +95,9 @@ pub(super) enum Problem {
     Rejected(u64),
     /// Some values are left out, and must not be.
     Malformed(u64),
-    /// The data have changed since it was built.
+    /// It has lacked changes of the data for a while.
+    Behind(Duration),
+    /// The data are others than those that it was built from.
     Older,
     /// The store does not say whether its data have changed since.
     MayBeOlder,
@@ -102,6 +116,7 @@ impl Problem {
             Problem::NotCounted => "NOT_COUNTED",
             Problem::Rejected(_) => "REJECTED",
             Problem::Malformed(_) => "MALFORMED",
+            Problem::Behind(_) => "BEHIND",
             Problem::Older => "OLDER",
             Problem::MayBeOlder => "MAY_BE_OLDER",
         }
@@ -128,13 +143,17 @@ impl Problem {
                 format!("the documents in the index of {object} cannot be counted")
             }
             Problem::Rejected(number) => {
-                format!("the search engine did not take {number} documents of {object}")
+                format!("{number} objects of {object} have no document, since a value does not fit")
             }
             Problem::Malformed(number) => format!(
                 "{number} values of {object} are left out, and `indexer.ignoreMalformed` is `false`"
             ),
+            Problem::Behind(time) => format!(
+                "the index of {object} lacks changes of the last {} seconds",
+                time.as_secs()
+            ),
             Problem::Older => {
-                format!("the data have changed since the index of {object} was built")
+                format!("the data are others than those that the index of {object} was built from")
             }
             Problem::MayBeOlder => format!(
                 "the index of {object} was built before the service started, and the store does not say whether its \

@@ -1,12 +1,17 @@
 //! Looks at the engines. Nothing is remembered from when the indexes were built.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Weak};
+use std::time::{Duration, SystemTime};
 
 use futures::future::join_all;
-use graph_store::{CallContext, DataVersion};
+use graph_store::CallContext;
+use graph_store::write::ChangesSince;
 use search_index::engine::{
-    Age, Built, Engine, EngineError, EngineHealth, HealthLevel, IndexState, PhysicalName,
+    Age, Built, DataPosition, Engine, EngineError, EngineHealth, HealthLevel, IndexState,
+    PhysicalName,
 };
+use search_index::indexer::Data;
 use search_index::mapping::IndexDefinition;
 use search_index::service::Target;
 use service_runtime::schemas::store_trouble;
@@ -14,7 +19,8 @@ use tokio::time::{Instant, timeout_at};
 
 use super::app::SearchApp;
 use super::bound::Bound;
-use super::look::{EngineState, Look, Problem, SeenIndex};
+use super::followed::Followed;
+use super::look::{EngineState, Lag, Look, Problem, SeenIndex};
 
 /// Indexes whose documents are counted at the same time.
 const COUNTS: usize = 4;
@@ -39,7 +45,9 @@ impl SearchApp {
             }
         };
         let schemas = self.see_schemas();
-        let (searched, written, schemas) = tokio::join!(searched, written, schemas);
+        let sequence = async { timeout_at(end, self.last_sequence(&context)).await.ok()? };
+        let (searched, written, schemas, sequence) =
+            tokio::join!(searched, written, schemas, sequence);
         let (searched, indexes) = match searched {
             Ok(indexes) => (EngineState::Answers, indexes),
             Err(state) => (state, Vec::new()),
@@ -54,7 +62,14 @@ impl SearchApp {
             written,
             indexes,
             schemas,
+            sequence,
         }
+    }
+
+    /// Returns the sequence of the last change of the data, if their store says it.
+    pub(super) async fn last_sequence(&self, context: &CallContext) -> Option<u64> {
+        let data = Data::of(self.data.as_ref()?);
+        data.last_sequence(context).await.ok()?
     }
 
     /// Asks the store of the schemas, if other instances share it; returns what is wrong with it.
@@ -83,15 +98,22 @@ impl SearchApp {
         let is_there = |name: &&PhysicalName| states.iter().any(|state| state.name == **name);
         let there = targets.iter().filter_map(ready).filter(is_there);
         let there: Vec<PhysicalName> = there.cloned().collect();
+        // What is known here is newer than what is noted, and older than what is counted.
+        let followed = self.follower.shown();
         let counting = async { Ok::<_, EngineState>(counts(engine, &there, end, context).await) };
         let (health, counts) =
             tokio::try_join!(in_time(end, engine.health(&there, context)), counting)?;
+        let built = built_of(&states, &followed, &there);
+        // In this order: an index whose documents were counted has all changes that there were then, if it has all that
+        // there are now.
+        let standings = timeout_at(end, self.standings(&built, context)).await;
         let seen = Seen {
             app: self,
             states,
             health,
             counts,
-            data: self.data.as_ref().and_then(|data| data.version()),
+            built,
+            standings: standings.unwrap_or_default(),
             may_be_older: self.may_be_older(bound),
             is_building: self.is_building(),
         };
@@ -104,14 +126,86 @@ impl SearchApp {
     }
 }
 
+/// For how long an index may lack changes until that is a problem.
+const LONG: Duration = Duration::from_secs(30);
+
+/// How data stand to what an index has of them.
+#[derive(Clone, Copy)]
+enum Standing {
+    Level,
+    Behind(Lag),
+    /// They are others.
+    Other,
+    Unknown,
+}
+
+impl SearchApp {
+    /// Looks how the data stand to what indexes have.
+    async fn standings(
+        &self,
+        built: &HashMap<PhysicalName, Built>,
+        context: &CallContext,
+    ) -> HashMap<Option<DataPosition>, Standing> {
+        let Some(data) = &self.data else {
+            return HashMap::new();
+        };
+        let data = Data::of(data);
+        let mut standings = HashMap::new();
+        for position in built.values().map(|built| built.data.clone()) {
+            if standings.contains_key(&position) {
+                continue;
+            }
+            let first = match &position {
+                Some(position) => data.changes_since(position, 1, context).await,
+                None => Ok(None),
+            };
+            let standing = match first {
+                Ok(Some(ChangesSince::Known(records))) if !records.is_empty() => {
+                    let since = SystemTime::now().duration_since(records[0].said.time);
+                    Standing::Behind(Lag {
+                        time: since.unwrap_or_default(),
+                    })
+                }
+                _ => match data.age(position.as_ref(), context).await {
+                    Ok(Age::Current) => Standing::Level,
+                    Ok(Age::Behind) => Standing::Behind(Lag::default()),
+                    Ok(Age::Older) => Standing::Other,
+                    Ok(Age::Unknown) | Err(_) => Standing::Unknown,
+                },
+            };
+            standings.insert(position, standing);
+        }
+        standings
+    }
+}
+
+/// Returns what indexes have and lack: as the follower knows it here, else as it is noted.
+fn built_of(
+    states: &[IndexState],
+    followed: &Followed,
+    names: &[PhysicalName],
+) -> HashMap<PhysicalName, Built> {
+    let built = names.iter().filter_map(|name| {
+        let state = states.iter().find(|state| state.name == *name)?;
+        let noted = state.mark.as_ref()?.built.as_ref()?;
+        let known = followed.indexes.get(name);
+        let sequence = |built: &Built| built.data.as_ref().map(|data| data.sequence);
+        let newest = known.filter(|known| sequence(known) >= sequence(noted));
+        Some((name.clone(), newest.unwrap_or(noted).clone()))
+    });
+    built.collect()
+}
+
 /// What the engine says of all indexes.
 struct Seen<'s> {
     app: &'s SearchApp,
     states: Vec<IndexState>,
     health: EngineHealth,
     counts: Vec<(PhysicalName, Option<u64>)>,
-    /// The data as they are; `None` if their store does not say.
-    data: Option<DataVersion>,
+    /// What the indexes have and lack.
+    built: HashMap<PhysicalName, Built>,
+    /// How the data stand to what the indexes have.
+    standings: HashMap<Option<DataPosition>, Standing>,
     may_be_older: bool,
     is_building: bool,
 }
@@ -147,19 +241,32 @@ impl Seen<'_> {
         if documents.is_none() && problems.is_empty() {
             problems.push(Problem::NotCounted);
         }
-        if let Some(built) = &mark.built {
-            problems.extend(self.lacks(built, documents));
+        let built = self.built.get(name).or(mark.built.as_ref());
+        let position = built.and_then(|built| built.data.clone());
+        // What is not known in time is no problem of the index.
+        let standing = self.standings.get(&position).copied();
+        let standing = standing.unwrap_or(Standing::Unknown);
+        if let Some(built) = built {
+            let is_behind = matches!(standing, Standing::Behind(_));
+            // Those that are counted have changes that are not noted yet.
+            problems.extend(self.lacks(built, documents.filter(|_| !is_behind)));
         }
-        match mark.age(self.data.as_ref()) {
-            Age::Current => {}
-            Age::Older => problems.push(Problem::Older),
-            Age::Unknown if self.may_be_older => problems.push(Problem::MayBeOlder),
-            Age::Unknown => {}
+        match standing {
+            Standing::Behind(lag) if lag.time >= LONG => problems.push(Problem::Behind(lag.time)),
+            Standing::Level | Standing::Behind(_) => {}
+            Standing::Other => problems.push(Problem::Older),
+            Standing::Unknown if self.may_be_older => problems.push(Problem::MayBeOlder),
+            Standing::Unknown => {}
         }
         SeenIndex {
             is_seen: true,
             documents,
-            built: mark.built.clone(),
+            built: built.cloned(),
+            lag: match standing {
+                Standing::Level => Some(Lag::default()),
+                Standing::Behind(lag) => Some(lag),
+                Standing::Other | Standing::Unknown => None,
+            },
             problems,
         }
     }

@@ -45,6 +45,8 @@ pub struct SearchOptions {
     pub reads_schemas_elsewhere: bool,
     /// How often an instance looks what others have bound and built, where they share the stored schemas.
     pub follow_interval: Duration,
+    /// How often it is looked whether the data have changed.
+    pub refresh_interval: Duration,
     /// How long an instance that builds shared indexes may be silent until another takes its place.
     pub lease_time: Duration,
     /// What other instances call this one.
@@ -111,6 +113,7 @@ impl Default for SearchOptions {
             shares_indexes: false,
             reads_schemas_elsewhere: false,
             follow_interval: Duration::from_secs(2),
+            refresh_interval: Duration::from_millis(200),
             lease_time: Duration::from_secs(15),
             instance: "search-service".to_owned(),
         }

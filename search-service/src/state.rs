@@ -5,6 +5,7 @@ use service_runtime::checks::{INDEXER, INDEXES, SEARCH};
 use service_runtime::{Check, HealthRecord, Status};
 
 use super::app::SearchApp;
+use super::followed::FollowState;
 use super::job::JobState;
 use super::look::{EngineState, Found, Look, Problem};
 use super::options::Severity;
@@ -128,6 +129,13 @@ fn check_indexes(app: &SearchApp, look: &Look) -> HealthRecord {
             is_unsure &= *problem == Problem::MayBeOlder;
             messages.push(problem.message(&definition.name));
         }
+    }
+    if let FollowState::Failing(failure) = &app.follower.shown().state {
+        is_unsure = false;
+        messages.push(format!(
+            "the changes of the data cannot be followed at the moment: {}",
+            failure.reason
+        ));
     }
     let waiting = app.job.load().as_ref().and_then(|job| job.waiting());
     if messages.is_empty() {

@@ -30,17 +30,9 @@ pub(super) enum Turn {
 }
 
 impl SearchApp {
-    /// Takes a lease if it is free. Its number is above that of all indexes of the application.
+    /// Takes the lease on building indexes if it is free. Its number is above that of all indexes of the application.
     pub(super) async fn take(&self, lease: &Lease) -> Option<Held> {
-        let held = match timeout(STORE_TIME, lease.hold()).await {
-            Ok(Ok(held)) => held?,
-            Ok(Err(error)) => {
-                let error = &error as &dyn std::error::Error;
-                tracing::debug!(error, "the lease on the indexes cannot be taken");
-                return None;
-            }
-            Err(_) => return None,
-        };
+        let held = hold(lease).await?;
         let context = CallContext::new().with_timeout(STORE_TIME);
         // A run asks the engine again, for as long as it takes.
         let states = self.engines.written.indexes(&context).await;
@@ -63,8 +55,12 @@ impl SearchApp {
 
     /// Returns whom runs wait for that may not build.
     pub(super) async fn waiting(&self) -> Waiting {
-        let name = lease_name(&self.host.options.name);
-        let stored = timeout(STORE_TIME, self.schemas.lease(&name)).await;
+        self.waiting_for(&lease_name(&self.host.options.name)).await
+    }
+
+    /// Returns who holds the lease of a name, as far as that is known.
+    pub(super) async fn waiting_for(&self, name: &str) -> Waiting {
+        let stored = timeout(STORE_TIME, self.schemas.lease(name)).await;
         let record = stored.ok().and_then(Result::ok).flatten();
         let instance = record.and_then(|record| {
             let (instance, _) = record.holder.rsplit_once('#')?;
@@ -79,6 +75,19 @@ impl SearchApp {
         if !matches!(timeout(STORE_TIME, lease.release()).await, Ok(Ok(()))) {
             tracing::warn!("the lease on the indexes could not be given back; it ends by its time");
         }
+    }
+}
+
+/// Takes a lease if it is free.
+pub(super) async fn hold(lease: &Lease) -> Option<Held> {
+    match timeout(STORE_TIME, lease.hold()).await {
+        Ok(Ok(held)) => held,
+        Ok(Err(error)) => {
+            let error = &error as &dyn std::error::Error;
+            tracing::debug!(error, "a lease cannot be taken");
+            None
+        }
+        Err(_) => None,
     }
 }
 

@@ -207,6 +207,7 @@ impl Settings {
             ignore_malformed: search.ignore_malformed,
             remove_previous: search.remove_previous,
             drop_delay: search.drop_delay,
+            refresh_interval: search.refresh_interval,
             retry: RetryOptions {
                 max_retries: search.retry.max_retries,
                 initial_delay: search.retry.initial_delay.0,

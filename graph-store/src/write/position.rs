@@ -36,15 +36,17 @@ impl ChangePosition {
         }
     }
 
-    /// Returns after which sequence records are read to go on from here: that of the position is among them, by which
+    /// Returns after which sequence a store reads records to go on from here: that of the position is among them, by which
     /// it is recognised.
-    pub(crate) fn reads_after(&self) -> u64 {
+    #[must_use]
+    pub fn reads_after(&self) -> u64 {
         self.sequence.saturating_sub(1)
     }
 
-    /// Tells what has changed, from the records [read](ChangePosition::reads_after) and the highest sequence that was
-    /// forgotten.
-    pub(crate) fn changes(&self, mut records: Vec<ChangeRecord>, forgotten: u64) -> ChangesSince {
+    /// Tells what has changed, as a store answers [`changes_since`](crate::WriteStore::changes_since): from the records
+    /// that it has [read](ChangePosition::reads_after), and the highest sequence that was forgotten.
+    #[must_use]
+    pub fn changes(&self, mut records: Vec<ChangeRecord>, forgotten: u64) -> ChangesSince {
         let is_here = |record: &&ChangeRecord| record.sequence == self.sequence;
         if let Some(here) = records.first().filter(is_here) {
             if self.request.as_ref() != Some(&here.said.request) {

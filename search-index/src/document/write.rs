@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use bytes::Bytes;
 use graph_store::value::Numbers;
 use oxrdf::Term;
 use soml_core::schema::Schema;
@@ -53,7 +54,7 @@ pub struct Document {
     /// The id of the document.
     pub id: String,
     /// The document as JSON.
-    pub source: Vec<u8>,
+    pub source: Bytes,
     /// Values that are not in it, or not wholly.
     pub malformed: Vec<Malformed>,
 }
@@ -109,7 +110,7 @@ impl Document {
         writer.object(&index.fields, object, &mut source);
         Document {
             id: document_id(object.iri),
-            source,
+            source: source.into(),
             malformed: writer.malformed,
         }
     }

@@ -190,7 +190,7 @@ impl Catalog {
         let state = |(name, entry): (&String, &Entry)| IndexState {
             name: PhysicalName::from_engine(name),
             aliases: entry.aliases.iter().cloned().collect(),
-            mark: Some(entry.mark.clone()),
+            mark: Some(entry.mark_now()),
         };
         self.entries.iter().map(state).collect()
     }
@@ -203,6 +203,23 @@ impl Catalog {
     ) -> Result<Option<Built>, EngineError> {
         let entry = self.entries.get_mut(name).ok_or_else(|| not_found(name))?;
         Ok(std::mem::replace(&mut entry.mark.built, built))
+    }
+}
+
+impl Entry {
+    /// Returns the mark, with the data that the index has by now.
+    fn mark_now(&self) -> Mark {
+        let mut mark = self.mark.clone();
+        let committed = self.index.as_ref().ok().and_then(|index| index.data());
+        if let (Some(built), Some(committed)) = (&mut mark.built, committed)
+            && built
+                .data
+                .as_ref()
+                .is_none_or(|noted| noted.sequence <= committed.sequence)
+        {
+            built.data = Some(committed);
+        }
+        mark
     }
 }
 

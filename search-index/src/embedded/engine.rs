@@ -19,11 +19,10 @@ use super::search::{self, Watch};
 use super::snapshot::Snapshot;
 use super::workers::Workers;
 use crate::analysis::Analyzer;
-use crate::document::Document;
 use crate::dsl::{Aggregation, EXPANSIONS, Query, Search};
 use crate::engine::{
-    Answer, Binding, Built, EngineError, EngineHealth, EngineInfo, HealthLevel, IndexHealth,
-    IndexState, Mark, PhysicalName, Rejected, SearchEngine, Switch,
+    Answer, Binding, Built, BulkOperation, DataPosition, EngineError, EngineHealth, EngineInfo,
+    HealthLevel, IndexHealth, IndexState, Mark, PhysicalName, Rejected, SearchEngine, Switch,
 };
 use crate::mapping::Owner;
 
@@ -395,14 +394,14 @@ impl Shared {
         &self,
         index: &Arc<OpenIndex>,
         layout: &Layout,
-        documents: &[Document],
+        writes: &[BulkOperation],
         context: &CallContext,
     ) -> Result<Vec<Rejected>, EngineError> {
         self.make_room(index)?;
         let mut rejected = Vec::new();
-        for (position, document) in documents.iter().enumerate() {
+        for (position, write) in writes.iter().enumerate() {
             context.check()?;
-            rejected.extend(index.write(layout, position, document)?);
+            rejected.extend(index.write(layout, position, write)?);
         }
         Ok(rejected)
     }
@@ -509,19 +508,32 @@ impl SearchEngine for EmbeddedEngine {
     async fn bulk(
         &self,
         index: Binding<'_>,
-        documents: &[Document],
+        writes: &[BulkOperation],
+        // Writes are done in the order in which they are asked for.
+        _version: u64,
         context: &CallContext,
     ) -> Result<Vec<Rejected>, EngineError> {
         let open = self.indexes.catalog().get(index.name.as_str())?;
         let layout = open.layout(index.definition)?;
-        let (documents, live) = (documents.to_vec(), context.clone());
-        let work = move |indexes: &Shared| indexes.bulk(&open, &layout, &documents, &live);
+        let (writes, live) = (writes.to_vec(), context.clone());
+        let work = move |indexes: &Shared| indexes.bulk(&open, &layout, &writes, &live);
         self.write(context, work).await
     }
 
     async fn refresh(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError> {
         let open = self.indexes.catalog().get(name.as_str())?;
-        self.write(context, move |_| open.refresh()).await
+        self.write(context, move |_| open.refresh(None)).await
+    }
+
+    async fn advance(
+        &self,
+        name: &PhysicalName,
+        to: &DataPosition,
+        context: &CallContext,
+    ) -> Result<(), EngineError> {
+        let open = self.indexes.catalog().get(name.as_str())?;
+        let to = to.clone();
+        self.write(context, move |_| open.refresh(Some(to))).await
     }
 
     async fn note_built(

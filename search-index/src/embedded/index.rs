@@ -1,7 +1,8 @@
 //! One index: its files, its writer, and what searches see of it.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use tantivy::directory::MmapDirectory;
 use tantivy::index::{SegmentComponent, SegmentMeta};
@@ -12,8 +13,7 @@ use super::block::block;
 use super::error::{failed, problem};
 use super::layout::Layout;
 use super::snapshot::Snapshot;
-use crate::document::Document;
-use crate::engine::{EngineError, Mark, Rejected};
+use crate::engine::{BulkOperation, DataPosition, EngineError, Mark, Rejected};
 use crate::mapping::IndexDefinition;
 
 /// Memory of documents that are not on disk yet.
@@ -43,6 +43,12 @@ pub(super) struct OpenIndex {
     layout: OnceLock<Arc<Layout>>,
     snapshot: RwLock<Arc<Snapshot>>,
     writer: Mutex<Option<IndexWriter<TantivyDocument>>>,
+    /// The data that the index has, as of its last commit.
+    data: Mutex<Option<DataPosition>>,
+    /// Something was written since the last commit.
+    is_changed: AtomicBool,
+    /// What was written since the last commit is lost.
+    is_lost: AtomicBool,
 }
 
 impl OpenIndex {
@@ -76,6 +82,9 @@ impl OpenIndex {
     }
 
     fn of(index: Index, mark: Mark) -> Result<Self, EngineError> {
+        let noted = index.load_metas().map_err(failed)?.payload;
+        // What another version has noted is as if it had not.
+        let data = noted.and_then(|noted| serde_json::from_str(&noted).ok());
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
         let reader: IndexReader = reader.try_into().map_err(failed)?;
         let snapshot = Snapshot::new(reader.searcher(), None)?;
@@ -86,6 +95,9 @@ impl OpenIndex {
             layout: OnceLock::new(),
             snapshot: RwLock::new(Arc::new(snapshot)),
             writer: Mutex::new(None),
+            data: Mutex::new(data),
+            is_changed: AtomicBool::new(false),
+            is_lost: AtomicBool::new(false),
         })
     }
 
@@ -137,14 +149,27 @@ impl OpenIndex {
         Arc::clone(&snapshot)
     }
 
-    /// Writes a document in place of that of the same id; returns why it does not fit, if so.
+    /// Returns the data that the index has, if that was noted with its last commit.
+    pub(super) fn data(&self) -> Option<DataPosition> {
+        self.data_now().clone()
+    }
+
+    fn data_now(&self) -> MutexGuard<'_, Option<DataPosition>> {
+        self.data.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes or deletes a document; returns why it does not fit, if so.
     pub(super) fn write(
         &self,
         layout: &Layout,
         position: usize,
-        document: &Document,
+        write: &BulkOperation,
     ) -> Result<Option<Rejected>, EngineError> {
-        let block = match block(layout, document) {
+        let block = match write {
+            BulkOperation::Delete(_) => Ok(Vec::new()),
+            BulkOperation::Index(document) => block(layout, document),
+        };
+        let block = match block {
             Ok(block) => block,
             Err(reason) => {
                 return Ok(Some(Rejected {
@@ -159,9 +184,10 @@ impl OpenIndex {
             Some(writer) => writer,
             none => none.insert(self.new_writer()?),
         };
-        let old = Term::from_field_text(layout.own.block, &document.id);
+        let old = Term::from_field_text(layout.own.block, write.id());
         let mut operations = vec![UserOperation::Delete(old)];
         operations.extend(block.into_iter().map(UserOperation::Add));
+        self.is_changed.store(true, Ordering::Release);
         writer.run(operations).map_err(failed)?;
         Ok(None)
     }
@@ -176,9 +202,27 @@ impl OpenIndex {
         self.index.writer_with_options(options).map_err(failed)
     }
 
-    /// Puts what was written on disk, where there is one, and lets searches see it.
-    pub(super) fn refresh(&self) -> Result<(), EngineError> {
-        self.commit()?;
+    /// Puts what was written on disk, where there is one, and lets searches see it. The index has all changes of its
+    /// data before a position then, if one is given.
+    ///
+    /// # Errors
+    /// When what was written is not on disk, and is lost.
+    pub(super) fn refresh(&self, data: Option<DataPosition>) -> Result<(), EngineError> {
+        if self.is_lost.swap(false, Ordering::AcqRel) {
+            self.is_changed.store(false, Ordering::Release);
+            return Err(problem("what was written before could not be put on disk"));
+        }
+        if !self.is_changed.load(Ordering::Acquire) {
+            if data.is_some() {
+                *self.data_now() = data;
+            }
+            return Ok(());
+        }
+        let data = data.or_else(|| self.data());
+        self.commit(data.as_ref()).inspect_err(|_| {
+            self.is_changed.store(false, Ordering::Release);
+        })?;
+        *self.data_now() = data;
         self.reader.reload().map_err(failed)?;
         let last = self.snapshot();
         let new = Snapshot::new(self.reader.searcher(), Some(&last))?;
@@ -186,14 +230,23 @@ impl OpenIndex {
             .snapshot
             .write()
             .unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+        self.is_changed.store(false, Ordering::Release);
         Ok(())
     }
 
-    fn commit(&self) -> Result<(), EngineError> {
+    fn commit(&self, data: Option<&DataPosition>) -> Result<(), EngineError> {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(open) = &mut *writer
-            && let Err(error) = open.commit()
-        {
+        let Some(open) = &mut *writer else {
+            return Ok(());
+        };
+        let committed = open.prepare_commit().and_then(|mut commit| {
+            if let Some(data) = data {
+                let noted = serde_json::to_string(data).expect("a position is JSON");
+                commit.set_payload(&noted);
+            }
+            commit.commit()
+        });
+        if let Err(error) = committed {
             // A writer that failed once fails for ever.
             *writer = None;
             return Err(failed(error));
@@ -208,7 +261,10 @@ impl OpenIndex {
 
     /// Ends writing for now, so that its memory and threads are free. Nothing that was written is lost.
     pub(super) fn rest(&self) -> Result<(), EngineError> {
-        self.commit()?;
+        // What was written since the last commit may be a part of a change.
+        self.commit(self.data().as_ref()).inspect_err(|_| {
+            self.is_lost.store(true, Ordering::Release);
+        })?;
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         match writer.take() {
             Some(writer) => writer.wait_merging_threads().map_err(failed),

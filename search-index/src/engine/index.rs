@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use graph_store::DataVersion;
+use graph_store::write::ChangePosition;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::error::EngineError;
+use crate::document::{Document, Malformed};
 use crate::mapping::{IndexDefinition, IndexNumber, PREFIX};
 
 /// The name of an index that holds documents, which searches find by its alias.
@@ -80,54 +81,107 @@ pub struct Built {
     pub documents: u64,
     /// Number of values that are in no document.
     pub malformed: u64,
-    /// Number of documents that the engine did not take because of a value.
+    /// Number of objects without a document because of a value.
     pub rejected: u64,
-    /// The data that were read; `None` if their store did not say, or if they changed meanwhile.
+    /// The first of these, in ascending order of their IRIs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refusals: Vec<Refusal>,
+    /// The data that it has; `None` if their store does not say.
     #[serde(default, deserialize_with = "lenient")]
-    pub data: Option<BuiltFrom>,
+    pub data: Option<DataPosition>,
 }
 
-/// A [version of data](DataVersion), as it is kept with an index.
+/// Why an object has no document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BuiltFrom {
-    /// What the changes were made to.
-    pub source: String,
+pub struct Refusal {
+    /// The object.
+    pub iri: String,
+    /// The full name of the field that does not fit, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// Characters of a reason that are kept.
+const REASON: usize = 300;
+
+impl Refusal {
+    /// Says that a value cannot be indexed.
+    pub(crate) fn of_value(value: &Malformed) -> Self {
+        Refusal {
+            iri: value.iri.clone(),
+            field: Some(value.path.clone()),
+            reason: format!("{}: {}", value.value, value.reason),
+        }
+    }
+
+    /// Says what an engine says, which names a field in brackets or backticks.
+    pub(crate) fn of_engine(iri: &str, said: &str) -> Self {
+        let after = ["field [", "field `"].iter().find_map(|name| {
+            let (_, rest) = said.split_once(name)?;
+            let (field, _) = rest.split_once([']', '`'])?;
+            Some(field.to_owned())
+        });
+        let reason = said.trim_start_matches([':', ' ']);
+        Refusal {
+            iri: iri.to_owned(),
+            field: after,
+            reason: reason.chars().take(REASON).collect(),
+        }
+    }
+}
+
+/// A [position](ChangePosition) in the changes of data, as it is kept with an index that has all changes before it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct DataPosition {
+    /// What the changes were made to, where the store knows it; else empty.
+    pub origin: String,
     /// The sequence of the last change.
     pub sequence: u64,
+    /// What this change is recognised by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
 }
 
 /// How old an index is, compared with the data that it is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Age {
-    /// It was built from the data as they are.
+    /// It has the data as they are.
     Current,
-    /// The data are others, or nobody noted what it was built from.
+    /// It lacks changes that are known.
+    Behind,
+    /// The data are others, or it is not known what has changed since.
     Older,
     /// The store does not say which data it has.
     Unknown,
 }
 
-impl Mark {
-    /// Returns how old the index is.
-    #[must_use]
-    pub fn age(&self, data: Option<&DataVersion>) -> Age {
-        let Some(data) = data else {
-            return Age::Unknown;
-        };
-        let from = self.built.as_ref().and_then(|built| built.data.as_ref());
-        match from.is_some_and(|from| *from == BuiltFrom::from(data)) {
-            true => Age::Current,
-            false => Age::Older,
+impl From<ChangePosition> for DataPosition {
+    fn from(position: ChangePosition) -> Self {
+        DataPosition {
+            origin: position.origin,
+            sequence: position.sequence,
+            request: position.request,
         }
     }
 }
 
-impl From<&DataVersion> for BuiltFrom {
-    fn from(version: &DataVersion) -> Self {
-        BuiltFrom {
-            source: version.source.clone(),
-            sequence: version.sequence,
+impl From<&DataPosition> for ChangePosition {
+    fn from(position: &DataPosition) -> Self {
+        ChangePosition {
+            origin: position.origin.clone(),
+            sequence: position.sequence,
+            request: position.request.clone(),
         }
+    }
+}
+
+impl Mark {
+    /// Returns the data that the index has, if that was noted.
+    #[must_use]
+    pub fn data(&self) -> Option<&DataPosition> {
+        self.built.as_ref()?.data.as_ref()
     }
 }
 
@@ -206,6 +260,32 @@ impl Switch {
     }
 }
 
+/// What is done to one document of an index, in bulk with others.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BulkOperation {
+    /// A document, in place of that of the same id.
+    Index(Document),
+    /// The id of a document that is deleted; there may be none.
+    Delete(String),
+}
+
+impl BulkOperation {
+    /// Indexes documents.
+    #[must_use]
+    pub fn all(documents: impl IntoIterator<Item = Document>) -> Vec<BulkOperation> {
+        documents.into_iter().map(BulkOperation::Index).collect()
+    }
+
+    /// Returns the id of the document.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        match self {
+            BulkOperation::Index(document) => &document.id,
+            BulkOperation::Delete(id) => id,
+        }
+    }
+}
+
 /// A document that an engine did not take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
@@ -254,36 +334,5 @@ mod tests {
             built.map(|built| (built.documents, built.data)),
             Some((3, None))
         );
-    }
-
-    #[test]
-    fn an_index_is_current_only_if_it_was_built_from_the_same_data() {
-        let version = |source: &str, sequence| DataVersion {
-            source: source.to_owned(),
-            sequence,
-        };
-        let mut mark = Mark {
-            application: "a".to_owned(),
-            schema: "s".to_owned(),
-            object: "O".to_owned(),
-            fingerprint: "f".to_owned(),
-            built: None,
-        };
-        assert_eq!(mark.age(Some(&version("x", 1))), Age::Older);
-        mark.built = Some(Built {
-            data: Some((&version("x", 1)).into()),
-            ..Built::default()
-        });
-        let text = serde_json::to_string(&mark).expect("a mark is JSON");
-        assert_eq!(serde_json::from_str::<Mark>(&text).expect("a mark"), mark);
-        for (data, age) in [
-            (Some(version("x", 1)), Age::Current),
-            (Some(version("x", 2)), Age::Older),
-            (Some(version("x", 0)), Age::Older),
-            (Some(version("y", 1)), Age::Older),
-            (None, Age::Unknown),
-        ] {
-            assert_eq!(mark.age(data.as_ref()), age, "{data:?}");
-        }
     }
 }

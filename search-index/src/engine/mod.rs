@@ -14,7 +14,7 @@ pub use error::EngineError;
 #[cfg(feature = "embedded")]
 pub(crate) use index::lenient;
 pub use index::{
-    Age, Binding, Built, BuiltFrom, IndexCondition, IndexState, Mark, PhysicalName, Rejected,
-    Switch, index_behind,
+    Age, Binding, Built, BulkOperation, DataPosition, IndexCondition, IndexState, Mark,
+    PhysicalName, Refusal, Rejected, Switch, index_behind,
 };
 pub use traits::{Engine, EngineHealth, EngineInfo, HealthLevel, IndexHealth, SearchEngine};

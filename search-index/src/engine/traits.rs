@@ -8,8 +8,10 @@ use graph_store::CallContext;
 
 use super::answer::Answer;
 use super::error::EngineError;
-use super::index::{Binding, Built, IndexCondition, IndexState, PhysicalName, Rejected, Switch};
-use crate::document::Document;
+use super::index::{
+    Binding, Built, BulkOperation, DataPosition, IndexCondition, IndexState, PhysicalName,
+    Rejected, Switch,
+};
 use crate::dsl::Search;
 use crate::mapping::{Analyzers, Owner};
 
@@ -77,15 +79,19 @@ pub trait SearchEngine: Send + Sync {
     /// When the engine cannot be reached.
     async fn delete(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError>;
 
-    /// Writes documents, each in place of that of the same id, and returns those that the engine did
-    /// not take. They are found after [`SearchEngine::refresh`].
+    /// Writes documents, and returns those that the engine did not take. They are found, or not any more, after
+    /// [`SearchEngine::refresh`] or [`SearchEngine::advance`].
+    ///
+    /// `version` is the sequence of the last change that the documents are known to have. Where writes may arrive late
+    /// or in another order, one of a lower version than what the index has of the same id is left out.
     ///
     /// # Errors
     /// When it is unknown which documents were taken; writing them again does no harm.
     async fn bulk(
         &self,
         index: Binding<'_>,
-        documents: &[Document],
+        writes: &[BulkOperation],
+        version: u64,
         context: &CallContext,
     ) -> Result<Vec<Rejected>, EngineError>;
 
@@ -95,6 +101,20 @@ pub trait SearchEngine: Send + Sync {
     /// # Errors
     /// When the engine cannot be reached.
     async fn refresh(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError>;
+
+    /// Does what [`SearchEngine::refresh`] does once an index has all changes before a position. An engine that makes
+    /// nothing durable before keeps the position in the same step, as [`Built::data`].
+    ///
+    /// # Errors
+    /// [`EngineError::NotFound`] when there is none of this name, and when the engine cannot be reached.
+    async fn advance(
+        &self,
+        name: &PhysicalName,
+        _to: &DataPosition,
+        context: &CallContext,
+    ) -> Result<(), EngineError> {
+        self.refresh(name, context).await
+    }
 
     /// Notes in the [mark](IndexState::mark) of an index that all of it is there. An engine that keeps no notes
     /// does nothing.

@@ -62,6 +62,9 @@ pub enum IndexerError {
         /// No copy of the part is left.
         is_lost: bool,
     },
+    /// The data were replaced while they were read, or changed for longer than records of changes are kept.
+    #[error("the data were replaced while their indexes were being built")]
+    DataReplaced,
     /// An option names an object that has no index.
     #[error("there is no index of `{0}` in the schema")]
     UnknownObject(String),

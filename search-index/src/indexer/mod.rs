@@ -7,6 +7,18 @@
 //! loses a part of while it is filled, as with the node that had the only copy, is built anew. Whatever ends a run before, the old indexes are as they were; what
 //! it leaves behind when the process dies is found and deleted by the next run.
 //!
+//! # Following the data
+//!
+//! Each index has a position in the changes of its data, up to which it has them ([`Built::data`](crate::engine::Built)).
+//! Changes that are made while indexes are built are applied to them before the aliases move, and those that come later
+//! by [`Indexer::follow`]. A record says only that an object has changed; the object is read again. The documents
+//! of the objects that embed it are read again, too: those that did before are found in the index, by the ids that
+//! every document has of what it embeds, and those that do so now are found in the store.
+//!
+//! The position moves when all documents are written, in the same commit where the engine has one, so that what a
+//! crash interrupts is done again. Documents have the position as their version, so that a late write never replaces
+//! what is newer.
+//!
 //! What is read and not written yet is bounded by [`IndexerOptions::max_bytes`]; the ids of the objects of
 //! the index that is being built are in memory.
 //!
@@ -29,9 +41,12 @@
 //! in which it is compared; and documents for an index that was deleted are refused, since they are written by an
 //! alias, which no write creates. An index that it creates is found and deleted by a later run.
 
+mod changed;
 mod check;
+mod data;
 mod error;
 mod fill;
+mod follow;
 mod options;
 mod pages;
 mod plan;
@@ -42,7 +57,9 @@ mod tries;
 mod verify;
 mod write;
 
+pub use data::Data;
 pub use error::{IndexerError, MalformedValues};
+pub use follow::{Followed, Following, Standing};
 pub use options::IndexerOptions;
 pub use progress::{MalformedCount, ObjectProgress, Progress, Setback, Stage};
 pub use report::{ObjectReport, Outcome, Report};

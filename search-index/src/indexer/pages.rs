@@ -1,6 +1,7 @@
 //! Reads documents off the async workers: some stores do all their work on the calling thread, and
 //! documents are written there in any case.
 
+use std::collections::{HashMap, HashSet};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,10 +11,12 @@ use call_context::{CallError, ResultMemory};
 use futures::future::BoxFuture;
 use graph_store::query::ObjectRef;
 use graph_store::{CallContext, GraphStore, StoreError};
+use oxrdf::NamedNode;
 use soml_core::Valid;
 use soml_core::schema::Schema;
 use tokio::runtime::Handle;
 
+use super::changed::Changed;
 use crate::document::Document;
 use crate::mapping::{IndexDefinition, Indexes};
 use crate::read::Reader;
@@ -41,6 +44,15 @@ pub(super) struct Pages {
 struct PageMemory {
     held: AtomicUsize,
     limit: usize,
+}
+
+impl PageMemory {
+    fn of(bytes: usize) -> Self {
+        PageMemory {
+            held: AtomicUsize::new(0),
+            limit: bytes.saturating_mul(GROWTH),
+        }
+    }
 }
 
 impl ResultMemory for PageMemory {
@@ -80,14 +92,53 @@ impl Pages {
         bytes: usize,
         context: &CallContext,
     ) -> Result<Vec<Document>, StoreError> {
-        let memory = PageMemory {
-            held: AtomicUsize::new(0),
-            limit: bytes.saturating_mul(GROWTH),
-        };
-        let context = context.clone().with_memory(Arc::new(memory));
+        let context = context.clone().with_memory(Arc::new(PageMemory::of(bytes)));
         let objects = Arc::clone(objects);
         self.elsewhere(&context, |pages, context| {
             Box::pin(async move { pages.reader().documents(&objects, &context).await })
+        })
+        .await
+    }
+
+    /// Returns the documents of those of some IRIs that are objects of the index now, and nothing for the others.
+    ///
+    /// # Errors
+    /// [`CallError::OutOfMemory`] when they are much larger than `bytes`.
+    pub(super) async fn current(
+        &self,
+        iris: &Arc<[NamedNode]>,
+        bytes: usize,
+        context: &CallContext,
+    ) -> Result<Vec<Option<Document>>, StoreError> {
+        let context = context.clone().with_memory(Arc::new(PageMemory::of(bytes)));
+        let iris = Arc::clone(iris);
+        self.elsewhere(&context, |pages, context| {
+            Box::pin(async move {
+                let reader = pages.reader();
+                let objects = reader.objects_among(&iris, &context).await?;
+                let documents = reader.documents(&objects, &context).await?;
+                let objects = objects.iter().map(|object| object.iri().to_owned());
+                let mut found: HashMap<String, Document> = objects.zip(documents).collect();
+                Ok(iris.iter().map(|iri| found.remove(iri.as_str())).collect())
+            })
+        })
+        .await
+    }
+
+    /// Returns objects that may embed what has changed, and did not before; see [`Reader::parents`].
+    pub(super) async fn parents(
+        &self,
+        changed: &Arc<Changed>,
+        context: &CallContext,
+    ) -> Result<HashSet<NamedNode>, StoreError> {
+        let changed = Arc::clone(changed);
+        self.elsewhere(context, |pages, context| {
+            Box::pin(async move {
+                let Changed {
+                    created, updated, ..
+                } = &*changed;
+                pages.reader().parents(created, updated, &context).await
+            })
         })
         .await
     }

@@ -1,6 +1,6 @@
 //! What a run has to do, from what the engine has. Pure: nothing is asked or changed.
 
-use graph_store::DataVersion;
+use std::collections::HashMap;
 
 use crate::engine::{Age, EngineError, IndexState, Mark, PhysicalName, Switch};
 use crate::mapping::{IndexDefinition, IndexNumber};
@@ -51,8 +51,21 @@ enum Possession {
 struct Indexes<'i> {
     states: &'i [IndexState],
     options: &'i IndexerOptions,
-    /// The data as they are; `None` if their store does not say.
-    data: Option<&'i DataVersion>,
+    ages: &'i Ages,
+}
+
+/// How old indexes are, compared with the data as they are.
+#[derive(Debug, Default)]
+pub(super) struct Ages {
+    pub(super) indexes: HashMap<PhysicalName, Age>,
+    /// Others may change the data without the notice of their store.
+    pub(super) are_changed_by_others: bool,
+}
+
+impl Ages {
+    fn of(&self, name: &PhysicalName) -> Age {
+        self.indexes.get(name).copied().unwrap_or(Age::Older)
+    }
 }
 
 /// What there is of an alias.
@@ -71,12 +84,12 @@ impl Plan {
         definitions: &[&IndexDefinition],
         states: &[IndexState],
         options: &IndexerOptions,
-        data: Option<&DataVersion>,
+        ages: &Ages,
     ) -> Result<Plan, EngineError> {
         let indexes = Indexes {
             states,
             options,
-            data,
+            ages,
         };
         indexes.check_lease()?;
         let mut plan = Plan::default();
@@ -120,7 +133,8 @@ impl Plan {
         let kept = current.and_then(|state| {
             let mark = state.mark.as_ref()?;
             let is_same = mark.fingerprint == definition.fingerprint;
-            (is_same && all.may_stay(mark)).then_some((state, mark.age(all.data)))
+            let age = all.ages.of(&state.name);
+            (is_same && all.may_stay(mark, age)).then_some((state, age))
         });
         self.steps.push(match kept {
             Some((state, age)) => Step::Keep {
@@ -225,11 +239,14 @@ impl<'i> Indexes<'i> {
         })
     }
 
-    /// Tells whether an index of the same definition need not be built anew: it is as new as the data, and lacks
-    /// nothing that it must have.
-    fn may_stay(&self, mark: &Mark) -> bool {
-        let is_new_enough = match mark.age(self.data) {
-            Age::Current => true,
+    /// Tells whether an index of the same definition need not be built anew: it is as new as the data or can follow
+    /// them, and lacks nothing that it must have.
+    fn may_stay(&self, mark: &Mark, age: Age) -> bool {
+        // What others have changed is in no record.
+        let is_certain = !self.ages.are_changed_by_others || !self.options.rebuild_unknown;
+        let is_new_enough = match age {
+            // It follows what has changed since.
+            Age::Current | Age::Behind => is_certain,
             Age::Older => false,
             Age::Unknown => !self.options.rebuild_unknown,
         };

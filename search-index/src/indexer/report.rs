@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::engine::PhysicalName;
+use crate::engine::{Built, PhysicalName};
 
 /// What a run did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +45,22 @@ pub enum Outcome {
         /// How long it took.
         time: Duration,
     },
+}
+
+impl Outcome {
+    /// Says what an index has after changes were applied to it.
+    pub(super) fn set(&mut self, built: &Built) {
+        if let Outcome::Built {
+            documents,
+            malformed,
+            rejected,
+            ..
+        } = self
+        {
+            (*documents, *malformed, *rejected) =
+                (built.documents, built.malformed, built.rejected);
+        }
+    }
 }
 
 impl Report {

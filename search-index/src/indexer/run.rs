@@ -1,27 +1,34 @@
 //! A run from its plan to the moved aliases.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use graph_store::query::ObjectRef;
-use graph_store::{CallContext, DataVersion, GraphStore};
+use graph_store::{CallContext, GraphStore};
 use soml_core::Valid;
 use soml_core::schema::Schema;
 
 use super::check::Checker;
+use super::data::Data;
 use super::error::IndexerError;
 use super::fill::{Fill, Flow, wait};
+use super::follow::Followed;
 use super::options::IndexerOptions;
 use super::pages::Pages;
-use super::plan::{Plan, Step};
+use super::plan::{Ages, Plan, Step};
 use super::progress::{ObjectProgress, Progress, Setback, Stage};
 use super::report::{ObjectReport, Outcome, Report};
 use super::tries::{Building, Clock, Tries};
 use super::verify::Expected;
-use super::write::Writer;
-use crate::engine::{Binding, Built, BuiltFrom, Engine, EngineError, PhysicalName, Switch};
+use super::write::{Misfits, Writer};
+use crate::engine::{
+    Age, Binding, Built, DataPosition, Engine, EngineError, PhysicalName, Refusal, Switch,
+};
 use crate::mapping::{IndexDefinition, IndexNumber, Indexes};
+
+/// Objects without a document that are listed.
+pub(super) const REFUSALS: usize = 100;
 
 /// Numbers of others that are passed over for a new index.
 const NUMBERS: u64 = 16;
@@ -29,23 +36,32 @@ const NUMBERS: u64 = 16;
 /// Builds the indexes of a schema.
 pub struct Indexer {
     schema: Arc<Valid<Schema>>,
-    indexes: Arc<Indexes>,
+    pub(super) indexes: Arc<Indexes>,
     store: Arc<dyn GraphStore>,
-    engine: Engine,
-    options: IndexerOptions,
-    progress: Arc<Progress>,
+    pub(super) engine: Engine,
+    pub(super) options: IndexerOptions,
+    pub(super) progress: Arc<Progress>,
 }
 
 /// What a run has created so far.
 #[derive(Default)]
 struct Created {
-    /// The data as they were before anything was read.
-    data: Option<BuiltFrom>,
+    /// The data as they were before anything was read; `None` if their store does not say.
+    data: Option<DataPosition>,
     names: Vec<PhysicalName>,
+    /// Those that are complete.
+    complete: Vec<Followed>,
     /// Those that are no use, for want of a part or of an answer.
     abandoned: Vec<PhysicalName>,
     reports: Vec<ObjectReport>,
     switches: Vec<Switch>,
+}
+
+impl Created {
+    /// Returns the sequence of the last change that documents have which are read now.
+    fn version(&self) -> u64 {
+        self.data.as_ref().map_or(0, |data| data.sequence)
+    }
 }
 
 /// Where the aliases lead after they were to move.
@@ -131,17 +147,28 @@ impl Indexer {
         }
         let (plan, data) = self.plan(&definitions, &context).await?;
         self.delete_unused(&plan.unfinished, &context).await?;
-        let mut created = Created {
-            data: data.as_ref().map(BuiltFrom::from),
-            ..Created::default()
-        };
-        let built = self
-            .build_all(&definitions, &plan, &mut created, &context)
-            .await;
-        if let Err(error) = built {
+        let mut replacements = 0;
+        let mut created = loop {
+            let mut created = Created {
+                data: match replacements {
+                    0 => data.clone(),
+                    _ => self.position(&context).await?,
+                },
+                ..Created::default()
+            };
+            let built = self
+                .build_all(&definitions, &plan, &mut created, &context)
+                .await;
+            let Err(error) = built else { break created };
             self.clean_up(&created.names).await;
-            return Err(error);
-        }
+            // Those that stay are judged again by who follows them.
+            let is_replaced = matches!(error, IndexerError::DataReplaced);
+            if !is_replaced || replacements >= self.options.max_rebuilds {
+                return Err(error);
+            }
+            replacements += 1;
+            tracing::warn!("the data were replaced; their indexes are built again");
+        };
         created.switches.extend(plan.moved);
         match self.switch(&created, &context).await {
             Switched::Yes => {}
@@ -204,13 +231,43 @@ impl Indexer {
         &self,
         definitions: &[&IndexDefinition],
         context: &CallContext,
-    ) -> Result<(Plan, Option<DataVersion>), IndexerError> {
+    ) -> Result<(Plan, Option<DataPosition>), IndexerError> {
         let indexes = self.patiently(context, || self.engine.indexes(context));
         let indexes = indexes.await?;
-        // All that is read from now on is at least as new.
-        let data = self.store.version();
-        let plan = Plan::new(definitions, &indexes, &self.options, data.as_ref())?;
+        let data = self.position(context).await?;
+        let mut ages = Ages {
+            indexes: HashMap::new(),
+            are_changed_by_others: self.data().are_changed_by_others(),
+        };
+        let mut known: HashMap<Option<&DataPosition>, Age> = HashMap::new();
+        for state in &indexes {
+            let Some(mark) = &state.mark else { continue };
+            let age = match known.get(&mark.data()) {
+                Some(age) => *age,
+                None => {
+                    let age = self
+                        .patiently(context, || async {
+                            self.data().age(mark.data(), context).await
+                        })
+                        .await?;
+                    known.insert(mark.data(), age);
+                    age
+                }
+            };
+            ages.indexes.insert(state.name.clone(), age);
+        }
+        let plan = Plan::new(definitions, &indexes, &self.options, &ages)?;
         Ok((plan, data))
+    }
+
+    pub(super) fn data(&self) -> Data {
+        Data::of(&self.store)
+    }
+
+    /// Returns the position of the data: all that is read from now on is at least as new.
+    async fn position(&self, context: &CallContext) -> Result<Option<DataPosition>, IndexerError> {
+        self.patiently(context, || async { self.data().position(context).await })
+            .await
     }
 
     /// Returns the definitions that are to be indexed.
@@ -227,7 +284,7 @@ impl Indexer {
         }
     }
 
-    fn pages(&self, definition: &IndexDefinition) -> Pages {
+    pub(super) fn pages(&self, definition: &IndexDefinition) -> Pages {
         let mut indexes = self.indexes.indexes.iter();
         let at = indexes.position(|index| index.name == definition.name);
         Pages {
@@ -240,7 +297,7 @@ impl Indexer {
         }
     }
 
-    fn clock<'c>(&'c self, context: &'c CallContext) -> Clock<'c> {
+    pub(super) fn clock<'c>(&'c self, context: &'c CallContext) -> Clock<'c> {
         Clock {
             options: &self.options,
             progress: &self.progress,
@@ -303,6 +360,26 @@ impl Indexer {
                 outcome,
                 may_be_older,
             });
+        }
+        self.complete(created, context).await
+    }
+
+    /// Applies to all indexes that were built what has changed meanwhile, and notes that they are complete.
+    async fn complete(
+        &self,
+        created: &mut Created,
+        context: &CallContext,
+    ) -> Result<(), IndexerError> {
+        self.catch_up(&mut created.complete, context).await?;
+        for index in &created.complete {
+            let building = Some(index.building(&*self.engine));
+            let noted = || self.engine.note_built(&index.index, &index.built, context);
+            self.persist(building, context, noted).await?;
+            let report = created.reports.iter_mut();
+            let report = report.filter(|report| report.object == index.object);
+            for report in report {
+                report.outcome.set(&index.built);
+            }
         }
         Ok(())
     }
@@ -388,7 +465,7 @@ impl Indexer {
         &self,
         definition: &IndexDefinition,
         name: &PhysicalName,
-        created: &Created,
+        created: &mut Created,
         context: &CallContext,
     ) -> Result<Outcome, IndexerError> {
         let progress = self.progress.of(&definition.name);
@@ -401,6 +478,8 @@ impl Indexer {
             options: &self.options,
             progress,
             clock: self.clock(context),
+            version: created.version(),
+            misfits: Misfits::Fail,
             left_out: Mutex::default(),
         };
         self.fill(&pages, progress, context)
@@ -416,7 +495,7 @@ impl Indexer {
             self.engine.refresh(name, context)
         })
         .await?;
-        let left_out: HashSet<String> = writer
+        let left_out: BTreeMap<String, Refusal> = writer
             .left_out
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
@@ -429,25 +508,30 @@ impl Indexer {
             expected.verify(&*self.engine, name, context)
         })
         .await?;
-        // Data that changed meanwhile are of no one version: some of them may be lost again in a crash.
-        let now = self.store.version().as_ref().map(BuiltFrom::from);
         let built = Built {
             documents: (objects.len() - left_out.len()) as u64,
             malformed: progress.malformed(),
-            rejected: progress.rejected(),
-            data: now.filter(|now| created.data.as_ref() == Some(now)),
+            rejected: left_out.len() as u64,
+            refusals: left_out.into_values().take(REFUSALS).collect(),
+            data: created.data.clone(),
         };
-        self.persist(Some(building), context, || {
-            self.engine.note_built(name, &built, context)
-        })
-        .await?;
-        progress.enter(Stage::Complete);
-        Ok(Outcome::Built {
+        let outcome = Outcome::Built {
             documents: built.documents,
             malformed: built.malformed,
             rejected: built.rejected,
             time: progress.time(),
-        })
+        };
+        created
+            .complete
+            .retain(|index| index.object != definition.name);
+        created.complete.push(Followed {
+            object: definition.name.clone(),
+            index: name.clone(),
+            built,
+            noted: None,
+        });
+        progress.enter(Stage::Complete);
+        Ok(outcome)
     }
 
     async fn objects(
@@ -529,7 +613,7 @@ impl Indexer {
     }
 
     /// Asks the store or the engine, again while it cannot be reached.
-    async fn patiently<T, E, F>(
+    pub(super) async fn patiently<T, E, F>(
         &self,
         context: &CallContext,
         ask: impl Fn() -> F,

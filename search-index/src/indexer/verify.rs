@@ -1,14 +1,14 @@
 //! Compares an index with the store: the ids of its documents with those of the objects.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 
 use futures::future::try_join_all;
 use graph_store::CallContext;
 use graph_store::query::ObjectRef;
 
 use super::error::IndexerError;
-use crate::engine::{EngineError, PhysicalName, SearchEngine};
+use crate::engine::{EngineError, PhysicalName, Refusal, SearchEngine};
 use crate::mapping::fits_keyword;
 
 /// Most ids that are asked for at once.
@@ -27,7 +27,7 @@ pub(super) struct Expected<'e> {
     /// In ascending order of their IRIs.
     pub(super) objects: &'e [ObjectRef],
     /// Those without a document.
-    pub(super) left_out: &'e HashSet<String>,
+    pub(super) left_out: &'e BTreeMap<String, Refusal>,
 }
 
 /// The ids of a part of an index, page by page.
@@ -127,7 +127,7 @@ impl<'e> Expected<'e> {
     fn indexed(&self, objects: &'e [ObjectRef]) -> impl Iterator<Item = &'e str> + use<'e> {
         let left_out = self.left_out;
         let iris = objects.iter().map(ObjectRef::iri);
-        iris.filter(move |iri| !left_out.contains(*iri))
+        iris.filter(move |iri| !left_out.contains_key(*iri))
     }
 
     /// Returns parts of the objects, each with the IRI before it and whether it is the last.

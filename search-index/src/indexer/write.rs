@@ -1,10 +1,11 @@
 //! Writes documents in bulk, and judges what the engine says of each.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use graph_store::query::ObjectRef;
+use oxrdf::NamedNode;
 
 use super::error::{IndexerError, MalformedValues, may_be_of_shards};
 use super::fill::Sink;
@@ -12,7 +13,8 @@ use super::options::IndexerOptions;
 use super::progress::{ObjectProgress, Setback};
 use super::tries::{Building, Clock, Tries};
 use crate::document::Document;
-use crate::engine::{Binding, Rejected, SearchEngine};
+use crate::engine::{Binding, BulkOperation, Refusal, Rejected, SearchEngine};
+use crate::value::document_id;
 
 /// Writes documents to an index.
 pub(super) struct Writer<'w> {
@@ -21,15 +23,31 @@ pub(super) struct Writer<'w> {
     pub(super) options: &'w IndexerOptions,
     pub(super) progress: &'w ObjectProgress,
     pub(super) clock: Clock<'w>,
-    /// IRIs of the objects whose documents the engine did not take because of a value.
-    pub(super) left_out: Mutex<HashSet<String>>,
+    /// The sequence of the last change that the documents are known to have.
+    pub(super) version: u64,
+    /// What becomes of a document with a value that must not be left out, or that the engine does not take.
+    pub(super) misfits: Misfits,
+    /// The objects without a document because of a value, and why.
+    pub(super) left_out: Mutex<BTreeMap<String, Refusal>>,
 }
 
-/// Some documents, and whose they are.
+/// Bytes of a deletion, about.
+const DELETION: usize = 128;
+
+/// What becomes of documents that do not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Misfits {
+    /// The run ends.
+    Fail,
+    /// They are left out.
+    LeaveOut,
+}
+
+/// Some writes, and whose documents they are about.
 #[derive(Default)]
 struct Bulk<'b> {
     iris: Vec<&'b str>,
-    documents: Vec<Document>,
+    writes: Vec<BulkOperation>,
     bytes: usize,
 }
 
@@ -40,39 +58,99 @@ impl Sink for Writer<'_> {
         objects: &[ObjectRef],
         documents: Vec<Document>,
     ) -> Result<(), IndexerError> {
-        let mut bulk = Bulk::default();
-        for (object, document) in objects.iter().zip(documents) {
-            if !self.options.ignore_malformed && !document.malformed.is_empty() {
-                // The data have changed since they were checked.
-                let total = document.malformed.len() as u64;
-                let values = document.malformed;
-                return Err(IndexerError::Malformed(Box::new(MalformedValues {
-                    values,
-                    total,
-                })));
-            }
-            let bytes = document.source.len();
-            if bulk.bytes > 0 && bulk.bytes + bytes > self.options.bulk_bytes {
-                self.write(std::mem::take(&mut bulk)).await?;
-            }
-            bulk.bytes += bytes;
-            bulk.iris.push(object.iri());
-            bulk.documents.push(document);
-        }
-        self.write(bulk).await
+        let iris = objects.iter().map(ObjectRef::iri);
+        self.write_all(iris.zip(documents.into_iter().map(Some)))
+            .await
     }
 }
 
 impl Writer<'_> {
+    /// Writes the documents of some objects, and deletes those of objects that have none any more.
+    pub(super) async fn rewrite(
+        &self,
+        iris: &[NamedNode],
+        documents: Vec<Option<Document>>,
+    ) -> Result<(), IndexerError> {
+        self.write_all(iris.iter().map(NamedNode::as_str).zip(documents))
+            .await?;
+        // Those that were left out may have a document of before.
+        let gone: Vec<&NamedNode> = {
+            let left_out = self.left_out_now();
+            let is_left_out = |iri: &&NamedNode| left_out.contains_key(iri.as_str());
+            iris.iter().filter(is_left_out).collect()
+        };
+        self.write_all(gone.into_iter().map(|iri| (iri.as_str(), None)))
+            .await
+    }
+
+    /// Returns the objects that were left out, and why.
+    pub(super) fn left_out_now(&self) -> MutexGuard<'_, BTreeMap<String, Refusal>> {
+        self.left_out.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn leave_out(&self, iri: &str, refusal: Refusal) {
+        self.progress.add_rejected();
+        self.left_out_now().insert(iri.to_owned(), refusal);
+    }
+
+    async fn write_all(
+        &self,
+        documents: impl Iterator<Item = (&str, Option<Document>)>,
+    ) -> Result<(), IndexerError> {
+        let mut bulk = Bulk::default();
+        for (iri, document) in documents {
+            let write = match document {
+                Some(document) if !self.may_be_written(iri, &document)? => continue,
+                Some(document) => BulkOperation::Index(document),
+                None => BulkOperation::Delete(document_id(iri)),
+            };
+            let bytes = match &write {
+                BulkOperation::Index(document) => document.source.len(),
+                BulkOperation::Delete(_) => DELETION,
+            };
+            if bulk.bytes > 0 && bulk.bytes + bytes > self.options.bulk_bytes {
+                self.write(std::mem::take(&mut bulk)).await?;
+            }
+            bulk.bytes += bytes;
+            bulk.iris.push(iri);
+            bulk.writes.push(write);
+        }
+        self.write(bulk).await
+    }
+
+    /// Tells whether a document has all values that it must have.
+    fn may_be_written(&self, iri: &str, document: &Document) -> Result<bool, IndexerError> {
+        let Some(first) = document.malformed.first() else {
+            return Ok(true);
+        };
+        if self.options.ignore_malformed {
+            return Ok(true);
+        }
+        // The data have changed since they were checked.
+        if self.misfits == Misfits::Fail {
+            let total = document.malformed.len() as u64;
+            let values = document.malformed.clone();
+            return Err(IndexerError::Malformed(Box::new(MalformedValues {
+                values,
+                total,
+            })));
+        }
+        let refusal = Refusal::of_value(first);
+        self.leave_out(iri, refusal);
+        Ok(false)
+    }
+
     /// Writes documents until the engine has taken all or refuses one.
     async fn write(&self, mut bulk: Bulk<'_>) -> Result<(), IndexerError> {
         let mut tries = Tries::new(self.clock);
-        while !bulk.documents.is_empty() {
+        while !bulk.writes.is_empty() {
             let context = self.clock.context;
-            let written = self.engine.bulk(self.binding, &bulk.documents, context);
+            let written = self
+                .engine
+                .bulk(self.binding, &bulk.writes, self.version, context);
             let (setback, may_be_of_shards) = match written.await {
                 Ok(rejected) => {
-                    let taken = bulk.documents.len().saturating_sub(rejected.len());
+                    let taken = bulk.writes.len().saturating_sub(rejected.len());
                     self.progress.add_written(taken);
                     let again = self.judge(&bulk, &rejected)?;
                     let is_of_shards = again.iter().any(|one| may_be_of_shards(one.status));
@@ -98,7 +176,7 @@ impl Writer<'_> {
                     (Setback::of(&error), error.may_be_of_shards())
                 }
             };
-            if bulk.documents.is_empty() {
+            if bulk.writes.is_empty() {
                 break;
             }
             if may_be_of_shards {
@@ -137,16 +215,16 @@ impl Writer<'_> {
             let is_malformed = one.status == 400;
             if one.is_transient() {
                 again.push(one);
-            } else if is_malformed && self.options.ignore_malformed {
+            } else if is_malformed
+                && (self.options.ignore_malformed || self.misfits == Misfits::LeaveOut)
+            {
                 let iri = bulk.iris[one.position];
                 tracing::warn!(
                     iri,
                     reason = one.reason,
                     "the search engine does not take a document"
                 );
-                self.progress.add_rejected();
-                let mut left_out = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
-                left_out.insert(iri.to_owned());
+                self.leave_out(iri, Refusal::of_engine(iri, &one.reason));
             } else {
                 return Err(refusal(bulk, one));
             }
@@ -167,7 +245,7 @@ impl Bulk<'_> {
         let mut at = 0..;
         self.iris.retain(|_| at.next().is_some_and(is_kept));
         let mut at = 0..;
-        self.documents.retain(|_| at.next().is_some_and(is_kept));
+        self.writes.retain(|_| at.next().is_some_and(is_kept));
     }
 }
 

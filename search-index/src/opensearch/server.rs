@@ -21,11 +21,10 @@ use super::health::{Allocation, ClusterHealth, ShardsHealth};
 use super::ids;
 use super::options::{OpenSearchOptions, OptionsError, bound};
 use super::{clauses, totals};
-use crate::document::Document;
 use crate::dsl::{FieldSort, Search, Sort, SortMode, TotalHits};
 use crate::engine::{
-    Answer, Binding, Built, EngineError, EngineHealth, EngineInfo, IndexCondition, IndexState,
-    Mark, PhysicalName, Rejected, SearchEngine, Switch,
+    Answer, Binding, Built, BulkOperation, EngineError, EngineHealth, EngineInfo, IndexCondition,
+    IndexState, Mark, PhysicalName, Rejected, SearchEngine, Switch,
 };
 use crate::mapping::{Analyzers, Dialect, Owner, PATTERN};
 
@@ -361,10 +360,11 @@ impl SearchEngine for OpenSearch {
     async fn bulk(
         &self,
         index: Binding<'_>,
-        documents: &[Document],
+        writes: &[BulkOperation],
+        version: u64,
         context: &CallContext,
     ) -> Result<Vec<Rejected>, EngineError> {
-        if documents.is_empty() {
+        if writes.is_empty() {
             return Ok(Vec::new());
         }
         // Writing to an index that is not there would make one, without a mapping; writing to an alias does not.
@@ -373,11 +373,11 @@ impl SearchEngine for OpenSearch {
         let path = [alias.as_str(), "_bulk"];
         let outcome = "items.*.status,items.*.error";
         let query = [("filter_path", outcome), ("require_alias", "true")];
-        let body = bulk::body(documents).await;
+        let body = bulk::body(writes, version).await;
         let mut request = Request::send(Method::POST, &path, body).waits(&["timeout"]);
         request.content_type = "application/x-ndjson";
         let reply = self.on(index.name, request.query(&query), context).await?;
-        let number = documents.len();
+        let number = writes.len();
         let read = move |body: &Bytes| {
             let outcome: Outcome =
                 serde_json::from_slice(body).map_err(|error| error.to_string())?;

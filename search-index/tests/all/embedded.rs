@@ -9,7 +9,8 @@ use futures::executor::block_on;
 use search_index::dsl::{Match, Nested, Query, Search};
 use search_index::embedded::EmbeddedEngine;
 use search_index::engine::{
-    Binding, Built, BuiltFrom, Engine, EngineError, HealthLevel, PhysicalName, Switch,
+    Binding, Built, BulkOperation, DataPosition, Engine, EngineError, HealthLevel, PhysicalName,
+    Switch,
 };
 use search_index::graph_store::call_context::{
     CallContext, CallError, LongWork, ResultMemory, Weight,
@@ -136,7 +137,7 @@ fn a_folder_keeps_indexes_aliases_and_documents() {
                 objects.document(&planet(2, 1)),
             ];
             engine
-                .bulk(binding, &documents, &context)
+                .bulk(binding, &BulkOperation::all(documents), 0, &context)
                 .await
                 .expect("written");
             engine.refresh(&name, &context).await.expect("refreshed");
@@ -149,7 +150,12 @@ fn a_folder_keeps_indexes_aliases_and_documents() {
             engine.switch(&[switch], &context).await.expect("moved");
             // What is not refreshed is not promised, and the next opening must not trip over it.
             engine
-                .bulk(binding, &[objects.document(&planet(3, 1))], &context)
+                .bulk(
+                    binding,
+                    &[BulkOperation::Index(objects.document(&planet(3, 1)))],
+                    0,
+                    &context,
+                )
                 .await
                 .expect("written");
         }
@@ -175,7 +181,12 @@ fn a_folder_keeps_indexes_aliases_and_documents() {
             .expect("an answer");
         assert_eq!(answer.hits[0].id, "http://e/2");
         engine
-            .bulk(binding, &[objects.document(&planet(2, 7))], &context)
+            .bulk(
+                binding,
+                &[BulkOperation::Index(objects.document(&planet(2, 7)))],
+                0,
+                &context,
+            )
             .await
             .expect("written");
         engine.refresh(&name, &context).await.expect("refreshed");
@@ -283,9 +294,11 @@ fn what_is_noted_of_an_index_is_there_when_it_is_opened_again() {
         documents: 1,
         malformed: 2,
         rejected: 3,
-        data: Some(BuiltFrom {
-            source: "x".to_owned(),
+        refusals: Vec::new(),
+        data: Some(DataPosition {
+            origin: "x".to_owned(),
             sequence: 4,
+            request: Some("r".to_owned()),
         }),
     };
     let note_of = |engine: Engine| async move {
@@ -354,7 +367,12 @@ fn more_indexes_are_written_than_have_writers() {
             let document = planets.objects.document(&planet(at, 1));
             let written = planets
                 .engine
-                .bulk(planets.binding(), &[document], &planets.context)
+                .bulk(
+                    planets.binding(),
+                    &[BulkOperation::Index(document)],
+                    0,
+                    &planets.context,
+                )
                 .await;
             assert_eq!(written.expect("written"), []);
             all.push(planets);
@@ -465,7 +483,12 @@ fn documents_that_do_not_fit_are_returned_and_the_others_are_written() {
         ];
         let rejected = planets
             .engine
-            .bulk(planets.binding(), &documents, &planets.context)
+            .bulk(
+                planets.binding(),
+                &BulkOperation::all(documents),
+                0,
+                &planets.context,
+            )
             .await;
         let rejected = rejected.expect("the others are written");
         assert_eq!(rejected.len(), 1);

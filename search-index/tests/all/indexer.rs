@@ -1,6 +1,7 @@
 //! Building indexes, over an engine in memory that can fail in every way.
 
 mod faults;
+mod follow;
 mod memory;
 mod runs;
 mod stores;

@@ -12,7 +12,7 @@ use search_index::dsl::{
     Missing, Prefix, Query, Search, Sort, TermsAggregation,
 };
 use search_index::embedded::EmbeddedEngine;
-use search_index::engine::{Answer, Engine, EngineError};
+use search_index::engine::{Answer, BulkOperation, Engine, EngineError};
 use search_index::graph_store::call_context::{
     CallContext, CallError, LongWork, ResultMemory, Weight,
 };
@@ -403,12 +403,13 @@ fn a_short_text_on_a_small_index_may_still_be_long() {
     block_on(async {
         // One document with many words, too long for a whole value.
         let things = Fixture::empty(engine, THING).await;
-        let document = [things
+        let document = things
             .objects
-            .document(&json!({"id": 1, "text": words.join(" ")}))];
+            .document(&json!({"id": 1, "text": words.join(" ")}));
+        let document = [BulkOperation::Index(document)];
         let written = things
             .engine
-            .bulk(things.binding(), &document, &things.context);
+            .bulk(things.binding(), &document, 0, &things.context);
         assert_eq!(written.await.expect("written"), []);
         let refreshed = things.engine.refresh(&things.name, &things.context);
         refreshed.await.expect("refreshed");

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use futures::poll;
 use search_index::dsl::{Search, Value};
 use search_index::engine::{
-    AggregationAnswer, AggregationContent, Answer, Binding, Bucket, EngineError, EngineHealth,
-    EngineInfo, Hit, IndexState, PhysicalName, Rejected, SearchEngine, Switch, Total,
+    AggregationAnswer, AggregationContent, Answer, Binding, Bucket, BulkOperation, EngineError,
+    EngineHealth, EngineInfo, Hit, IndexState, PhysicalName, Rejected, SearchEngine, Switch, Total,
 };
 use search_index::graph_store::call_context::{CallContext, CallError};
 use search_index::graphql_service::{
@@ -79,7 +79,8 @@ impl SearchEngine for Scripted {
     async fn bulk(
         &self,
         _: Binding<'_>,
-        _: &[search_index::document::Document],
+        _: &[BulkOperation],
+        _: u64,
         _: &CallContext,
     ) -> Result<Vec<Rejected>, EngineError> {
         only_searches()

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use graph_store::image::ImageStore;
 use oxrdfio::{RdfFormat, RdfParser};
 use search_index::embedded::EmbeddedEngine;
-use search_index::engine::{Binding, PhysicalName, SearchEngine};
+use search_index::engine::{Binding, BulkOperation, PhysicalName, SearchEngine};
 use search_index::graph_store::{self, CallContext};
 use search_index::graphql_service::{Request, RequestContext, Service};
 use search_index::mapping::Owner;
@@ -79,7 +79,9 @@ async fn served(engine: Arc<dyn SearchEngine>, number: u64) -> SearchService {
         let ids = reader.ids(&context).await.expect("ids");
         for page in ids.chunks(50) {
             let documents = reader.documents(page, &context).await.expect("documents");
-            let rejected = engine.bulk(index, &documents, &context).await;
+            let rejected = engine
+                .bulk(index, &BulkOperation::all(documents), 0, &context)
+                .await;
             assert_eq!(rejected.expect("written"), []);
         }
         engine.refresh(&name, &context).await.expect("refreshed");

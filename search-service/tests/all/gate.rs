@@ -9,11 +9,11 @@ use schema_registry::{
     Binding, BindingState, Expected, InMemorySchemaStore, LeaseRecord, SchemaEntry, SchemaStore,
     SchemaStoreError, ServiceKind, StoredSchema,
 };
-use search_index::document::Document;
 use search_index::dsl::Search;
 use search_index::engine::{
-    Answer, Binding as IndexBinding, Built, Engine, EngineError, EngineHealth, EngineInfo,
-    IndexCondition, IndexState, PhysicalName, Rejected, SearchEngine, Switch,
+    Answer, Binding as IndexBinding, Built, BulkOperation, DataPosition, Engine, EngineError,
+    EngineHealth, EngineInfo, IndexCondition, IndexState, PhysicalName, Rejected, SearchEngine,
+    Switch,
 };
 use search_index::mapping::Owner;
 use tokio::sync::watch;
@@ -131,23 +131,33 @@ impl SearchEngine for Gate {
     async fn bulk(
         &self,
         index: IndexBinding<'_>,
-        documents: &[Document],
+        writes: &[BulkOperation],
+        version: u64,
         context: &CallContext,
     ) -> Result<Vec<Rejected>, EngineError> {
         if *self.hold.borrow() == Hold::FailedBulks {
             return Err(EngineError::Failed("as a test says".into()));
         }
         if !self.pass(Hold::Bulks).await {
-            return self.engine.bulk(index, documents, context).await;
+            return self.engine.bulk(index, writes, version, context).await;
         }
         let late = CallContext::new();
-        let result = self.engine.bulk(index, documents, &late).await;
+        let result = self.engine.bulk(index, writes, version, &late).await;
         self.note(&result);
         result
     }
 
     async fn refresh(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError> {
         self.engine.refresh(name, context).await
+    }
+
+    async fn advance(
+        &self,
+        name: &PhysicalName,
+        to: &DataPosition,
+        context: &CallContext,
+    ) -> Result<(), EngineError> {
+        self.engine.advance(name, to, context).await
     }
 
     async fn note_built(

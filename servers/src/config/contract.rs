@@ -301,11 +301,6 @@ pub(super) const PLANNED: &[Planned<Settings>] = &[
     )
     .done_anyway(asks_for_nothing),
     idle(
-        "indexer.refreshInterval",
-        MILLISECONDS,
-        "Indexes do not follow the changes of data; a schema that is bound builds them again.",
-    ),
-    idle(
         "indexer.reconcileInterval",
         MILLISECONDS,
         "Indexes are not compared with the data.",

@@ -57,6 +57,8 @@ pub struct SearchSettings {
     pub ignore_malformed: bool,
     /// How long replaced indexes stay (`indexer.dropDelay`).
     pub drop_delay: Duration,
+    /// How often it is looked whether the data have changed.
+    pub refresh_interval: Duration,
     /// How start and indexing are tried again (`task.default.retry.*`).
     pub retry: RetrySettings,
     /// Limits on searches (`search.limits.*`).
@@ -119,6 +121,7 @@ impl Default for SearchSettings {
             remove_previous: false,
             ignore_malformed: true,
             drop_delay: Duration::from_secs(60),
+            refresh_interval: Duration::from_millis(200),
             retry: RetrySettings::default(),
             limits: SearchLimits::default(),
             says_about_roles: false,

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use search_index::document::Document;
 use search_index::dsl::{Search, Sort};
-use search_index::engine::{Answer, Binding, EngineError, Hit, PhysicalName, SearchEngine};
+use search_index::engine::{
+    Answer, Binding, BulkOperation, EngineError, Hit, PhysicalName, SearchEngine,
+};
 use search_index::graph_store::CallContext;
 use search_index::mapping::{IndexDefinition, Owner};
 use test_support::random::Random;
@@ -68,7 +70,14 @@ impl<'e> Held<'e> {
                 engine
                     .create(held.binding(), &Owner::new(APPLICATION), &context)
                     .await?;
-                let rejected = engine.bulk(held.binding(), documents, &context).await?;
+                let rejected = engine
+                    .bulk(
+                        held.binding(),
+                        &BulkOperation::all(documents.to_vec()),
+                        0,
+                        &context,
+                    )
+                    .await?;
                 assert_eq!(rejected, [], "all documents are taken");
                 engine.refresh(&held.name, &context).await
             });

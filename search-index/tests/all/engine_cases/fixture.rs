@@ -7,7 +7,7 @@ use oxrdf::{Literal, NamedNode, Term};
 use search_index::document::{Document, FieldValues, ObjectValues};
 use search_index::dsl::{Query, Search, Sort};
 use search_index::engine::{
-    AggregationContent, Answer, Binding, Engine, EngineError, PhysicalName,
+    AggregationContent, Answer, Binding, BulkOperation, Engine, EngineError, PhysicalName,
 };
 use search_index::graph_store::CallContext;
 use search_index::mapping::{
@@ -186,7 +186,12 @@ impl Fixture {
         }
         let rejected = self
             .engine
-            .bulk(self.binding(), &documents, &self.context)
+            .bulk(
+                self.binding(),
+                &BulkOperation::all(documents),
+                0,
+                &self.context,
+            )
             .await;
         assert_eq!(rejected.expect("documents are written"), []);
         let refreshed = self.engine.refresh(&self.name, &self.context).await;

@@ -6,7 +6,7 @@ use search_index::dsl::{
     Aggregation, AggregationKind, Bool, BucketOrder, Counted, Fuzziness, Ids, Match, Prefix, Query,
     Search, Terms, TermsAggregation, Value,
 };
-use search_index::engine::{Answer, Engine, EngineError};
+use search_index::engine::{Answer, BulkOperation, Engine, EngineError};
 use serde_json::{Value as Json, json};
 
 use super::Fixture;
@@ -111,7 +111,10 @@ async fn with_long_text(engine: Engine) -> Fixture {
     let long = json!({"id": 1, "text": words.join(" ")});
     let long = [things.objects.document(&long)];
     assert_eq!(long[0].malformed.len(), 1);
-    let written = things.engine.bulk(things.binding(), &long, &things.context);
+    let long = BulkOperation::all(long);
+    let written = things
+        .engine
+        .bulk(things.binding(), &long, 0, &things.context);
     assert_eq!(written.await.expect("written"), []);
     let refreshed = things.engine.refresh(&things.name, &things.context);
     refreshed.await.expect("refreshed");

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use search_index::dsl::{Query, Search};
-use search_index::engine::{Binding, Engine, EngineError, PhysicalName, Switch};
+use search_index::engine::{Binding, BulkOperation, Engine, EngineError, PhysicalName, Switch};
 use search_index::graph_store::call_context::{CallContext, CallError};
 use search_index::mapping::Owner;
 use serde_json::json;
@@ -38,7 +38,12 @@ async fn writes_are_found_after_a_refresh(engine: Engine) {
     let document = things.objects.document(&json!({"id": 1, "tag": "a"}));
     let rejected = things
         .engine
-        .bulk(things.binding(), &[document], &things.context)
+        .bulk(
+            things.binding(),
+            &[BulkOperation::Index(document)],
+            0,
+            &things.context,
+        )
         .await;
     assert_eq!(rejected.expect("it is written"), []);
     assert_eq!(names(&things.search(&Search::default()).await), [""; 0]);

@@ -7,10 +7,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use graph_store::CallContext;
 use search_index::document::Document;
-use search_index::dsl::Search;
+use search_index::dsl::{Search, Value};
 use search_index::engine::{
-    Answer, Binding, Built, EngineError, EngineHealth, EngineInfo, IndexCondition, IndexState,
-    Mark, PhysicalName, Rejected, SearchEngine, Switch,
+    Answer, Binding, Built, BulkOperation, EngineError, EngineHealth, EngineInfo, Hit,
+    IndexCondition, IndexState, Mark, PhysicalName, Rejected, SearchEngine, Switch,
 };
 use search_index::mapping::{Analyzers, Owner};
 use tokio::sync::Notify;
@@ -64,6 +64,8 @@ pub(super) struct Index {
     pub(super) mark: Option<Mark>,
     pub(super) aliases: BTreeSet<String>,
     pub(super) documents: BTreeMap<String, String>,
+    /// The version of each that there is or was.
+    pub(super) versions: BTreeMap<String, u64>,
     /// Those that searches find.
     pub(super) visible: BTreeMap<String, String>,
 }
@@ -267,7 +269,8 @@ impl SearchEngine for Memory {
     async fn bulk(
         &self,
         index: Binding<'_>,
-        documents: &[Document],
+        writes: &[BulkOperation],
+        version: u64,
         context: &CallContext,
     ) -> Result<Vec<Rejected>, EngineError> {
         let judge = self
@@ -285,12 +288,25 @@ impl SearchEngine for Memory {
                     status: 503,
                     reason: ": unavailable_shards_exception".to_owned(),
                 };
-                return Ok((0..documents.len()).map(rejected).collect());
+                return Ok((0..writes.len()).map(rejected).collect());
             }
             let loses = state.loses.clone();
             let index = state.index(index.name)?;
             let mut rejected = Vec::new();
-            for (position, document) in documents.iter().enumerate() {
+            for (position, write) in writes.iter().enumerate() {
+                // One of a lower version comes too late.
+                let newest = index.versions.entry(write.id().to_owned()).or_default();
+                if version < *newest {
+                    continue;
+                }
+                let document = match write {
+                    BulkOperation::Index(document) => document,
+                    BulkOperation::Delete(id) => {
+                        *newest = version;
+                        index.documents.remove(id);
+                        continue;
+                    }
+                };
                 if let Some(status) = judge.as_ref().and_then(|judge| judge(number, document)) {
                     let reason = ": as the test wants it".to_owned();
                     rejected.push(Rejected {
@@ -299,6 +315,7 @@ impl SearchEngine for Memory {
                         reason,
                     });
                 } else if !loses.contains(&document.id) {
+                    *newest = version;
                     let source = String::from_utf8_lossy(&document.source).into_owned();
                     index.documents.insert(document.id.clone(), source);
                 }
@@ -346,13 +363,37 @@ impl SearchEngine for Memory {
 
     async fn search(
         &self,
-        _: Binding<'_>,
-        _: &Search,
-        _: &CallContext,
+        index: Binding<'_>,
+        search: &Search,
+        context: &CallContext,
     ) -> Result<Answer, EngineError> {
-        Err(EngineError::Unsupported(
-            "an indexer does not search".to_owned(),
-        ))
+        // An indexer looks for the documents that embed an object.
+        let text = String::from_utf8_lossy(&search.to_bytes()).into_owned();
+        let after = search.search_after.as_ref().map(|after| match &after[0] {
+            Some(Value::Text(id)) => id.clone(),
+            other => panic!("an id is a text: {other:?}"),
+        });
+        self.call("search", context, |state| {
+            let found = state.index(index.name)?.visible.iter();
+            let found = found.filter(|(id, source)| {
+                let is_after = after.as_ref().is_none_or(|after| *id > after);
+                let names = source.match_indices("\"id\":\"").skip(1);
+                let mut names = names.filter_map(|(at, _)| source[at + 6..].split('"').nth(0));
+                is_after && names.any(|name| text.contains(&format!("\"{name}\"")))
+            });
+            let hit = |(id, source): (&String, &String)| Hit {
+                id: id.clone(),
+                score: None,
+                sort: vec![Some(Value::from(id.as_str()))],
+                source: source.clone().into(),
+            };
+            let size = usize::try_from(search.size).expect("a size");
+            Ok(Answer {
+                hits: found.take(size).map(hit).collect(),
+                ..Answer::default()
+            })
+        })
+        .await
     }
 
     async fn count(&self, name: &PhysicalName, context: &CallContext) -> Result<u64, EngineError> {

@@ -9,7 +9,8 @@ use graph_store::CallContext;
 use search_index::document::Document;
 use search_index::dsl::{Match, Missing, Query, Search, Sort, TotalHits, Value};
 use search_index::engine::{
-    Binding, Built, Engine, EngineError, HealthLevel, PhysicalName, SearchEngine, Switch,
+    Binding, Built, BulkOperation, Engine, EngineError, HealthLevel, PhysicalName, SearchEngine,
+    Switch,
 };
 use search_index::mapping::{IndexDefinition, Owner};
 use search_index::opensearch::OpenSearch;
@@ -63,9 +64,10 @@ impl Planets {
     }
 
     async fn write(&self, documents: &[Document]) {
+        let writes = BulkOperation::all(documents.to_vec());
         let rejected = self
             .engine
-            .bulk(self.binding(), documents, &self.context)
+            .bulk(self.binding(), &writes, 0, &self.context)
             .await;
         assert_eq!(rejected.expect("written"), []);
         self.engine
@@ -274,14 +276,19 @@ async fn documents_are_judged_one_by_one_and_listed_by_id() {
         .map(|at| {
             let mut document = template.clone();
             document.id = format!("http://e/{at:02}");
-            document.source = format!(r#"{{"id":"http://e/{at:02}"}}"#).into_bytes();
+            document.source = format!(r#"{{"id":"http://e/{at:02}"}}"#).into();
             document
         })
         .collect();
-    documents[4].source = br#"{"diameter":"wide"}"#.to_vec();
-    documents[9].source = br#"{"unknown":1}"#.to_vec();
+    documents[4].source = br#"{"diameter":"wide"}"#.as_slice().into();
+    documents[9].source = br#"{"unknown":1}"#.as_slice().into();
     let rejected = engine
-        .bulk(planets.binding(), &documents, context)
+        .bulk(
+            planets.binding(),
+            &BulkOperation::all(documents),
+            0,
+            context,
+        )
         .await
         .expect("judged");
     let positions: Vec<_> = rejected.iter().map(|r| (r.position, r.status)).collect();
@@ -420,7 +427,9 @@ async fn aliases_move_together() {
         definition: one.definition,
         name: &gone,
     };
-    let written = engine.bulk(written, &three(), context).await;
+    let written = engine
+        .bulk(written, &BulkOperation::all(three()), 0, context)
+        .await;
     assert!(
         matches!(written, Err(EngineError::NotFound { .. })),
         "{written:?}"

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use call_context::{CallContext, CallError};
 use outbound::Secret;
 use search_index::engine::{
-    Binding, Built, EngineError, EngineHealth, IndexCondition, IndexHealth, Mark, PhysicalName,
-    SearchEngine,
+    Binding, Built, BulkOperation, EngineError, EngineHealth, IndexCondition, IndexHealth, Mark,
+    PhysicalName, SearchEngine,
 };
 use search_index::mapping::Owner;
 use search_index::opensearch::OpenSearch;
@@ -379,7 +379,9 @@ async fn the_engine_is_told_to_give_up_before_its_answer_is() {
         name: &name,
     };
     let documents = [super::planet(&crate::schema(crate::searches::SKY), 1)];
-    let written = engine.bulk(binding, &documents, &context).await;
+    let written = engine
+        .bulk(binding, &BulkOperation::all(documents), 0, &context)
+        .await;
     assert_eq!(written.expect("an answer"), []);
     engine.delete(&name, &context).await.expect("deleted");
     let requests = fake.requests();
@@ -502,7 +504,9 @@ async fn nothing_is_written_to_the_index_of_another_application() {
         name: &name,
     };
     let documents = [super::planet(&crate::schema(crate::searches::SKY), 1)];
-    let written = engine.bulk(binding, &documents, &context).await;
+    let written = engine
+        .bulk(binding, &BulkOperation::all(documents), 0, &context)
+        .await;
     assert!(
         matches!(written, Err(EngineError::NotOurs { .. })),
         "{written:?}"

@@ -7,11 +7,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use graph_store::CallContext;
 use oxrdfio::{RdfFormat, RdfParser};
-use search_index::document::Document;
 use search_index::dsl::{Match, Query, Search};
 use search_index::engine::{
-    Answer, Binding, Built, Engine, EngineError, EngineHealth, EngineInfo, IndexCondition,
-    IndexState, PhysicalName, Rejected, SearchEngine, Switch,
+    Answer, Binding, Built, BulkOperation, DataPosition, Engine, EngineError, EngineHealth,
+    EngineInfo, IndexCondition, IndexState, PhysicalName, Rejected, SearchEngine, Switch,
 };
 use search_index::indexer::{Indexer, IndexerOptions, Outcome, Report};
 use search_index::mapping::{Indexes, MappingOptions, Owner};
@@ -242,13 +241,14 @@ impl SearchEngine for Disturbed {
     async fn bulk(
         &self,
         index: Binding<'_>,
-        documents: &[Document],
+        writes: &[BulkOperation],
+        version: u64,
         context: &CallContext,
     ) -> Result<Vec<Rejected>, EngineError> {
         if self.bulks.fetch_add(1, Ordering::SeqCst) == self.event.0 {
             (self.event.1)(index.name);
         }
-        self.engine.bulk(index, documents, context).await
+        self.engine.bulk(index, writes, version, context).await
     }
 
     async fn info(&self, context: &CallContext) -> Result<EngineInfo, EngineError> {
@@ -261,6 +261,15 @@ impl SearchEngine for Disturbed {
         context: &CallContext,
     ) -> Result<EngineHealth, EngineError> {
         self.engine.health(of, context).await
+    }
+
+    async fn advance(
+        &self,
+        name: &PhysicalName,
+        to: &DataPosition,
+        context: &CallContext,
+    ) -> Result<(), EngineError> {
+        self.engine.advance(name, to, context).await
     }
 
     async fn note_built(

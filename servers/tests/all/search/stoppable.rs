@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use graph_store::CallContext;
-use search_index::document::Document;
 use search_index::dsl::Search;
 use search_index::engine::{
-    Answer, Binding, Built, Engine, EngineError, EngineHealth, EngineInfo, IndexCondition,
-    IndexState, PhysicalName, Rejected, SearchEngine, Switch,
+    Answer, Binding, Built, BulkOperation, DataPosition, Engine, EngineError, EngineHealth,
+    EngineInfo, IndexCondition, IndexState, PhysicalName, Rejected, SearchEngine, Switch,
 };
 use search_index::mapping::Owner;
 
@@ -143,11 +142,12 @@ impl Stoppable {
     }
 
     /// Returns what is refused of some documents, in ascending order of their positions.
-    fn refused_of(&self, documents: &[Document]) -> Vec<Rejected> {
+    fn refused_of(&self, writes: &[BulkOperation]) -> Vec<Rejected> {
         let mut refuses = self.refuses.lock().unwrap();
         let mut refused = Vec::new();
-        for (position, document) in documents.iter().enumerate() {
+        for (position, write) in writes.iter().enumerate() {
             if refuses.0 > 0
+                && let BulkOperation::Index(document) = write
                 && let Some(one) = (refuses.1)(position, &document.source)
             {
                 refuses.0 -= 1;
@@ -230,7 +230,8 @@ impl SearchEngine for Stoppable {
     async fn bulk(
         &self,
         index: Binding<'_>,
-        documents: &[Document],
+        writes: &[BulkOperation],
+        version: u64,
         context: &CallContext,
     ) -> Result<Vec<Rejected>, EngineError> {
         while self.holds_bulks.load(Ordering::SeqCst) {
@@ -241,11 +242,11 @@ impl SearchEngine for Stoppable {
         if self.is_lost(index.name) {
             return Err(EngineError::Unavailable("its node is gone".into()));
         }
-        let refused = self.refused_of(documents);
+        let refused = self.refused_of(writes);
         let is_refused = |at: &usize| refused.iter().any(|one| one.position == *at);
-        let taken: Vec<usize> = (0..documents.len()).filter(|at| !is_refused(at)).collect();
-        let documents: Vec<_> = taken.iter().map(|at| documents[*at].clone()).collect();
-        let mut rejected = self.engine.bulk(index, &documents, context).await?;
+        let taken: Vec<usize> = (0..writes.len()).filter(|at| !is_refused(at)).collect();
+        let writes: Vec<_> = taken.iter().map(|at| writes[*at].clone()).collect();
+        let mut rejected = self.engine.bulk(index, &writes, version, context).await?;
         for one in &mut rejected {
             one.position = taken[one.position];
         }
@@ -256,6 +257,16 @@ impl SearchEngine for Stoppable {
     async fn refresh(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError> {
         self.check()?;
         self.engine.refresh(name, context).await
+    }
+
+    async fn advance(
+        &self,
+        name: &PhysicalName,
+        to: &DataPosition,
+        context: &CallContext,
+    ) -> Result<(), EngineError> {
+        self.check()?;
+        self.engine.advance(name, to, context).await
     }
 
     async fn note_built(

@@ -24,8 +24,8 @@ use order::{Key, after, compare, keys, shown};
 use search_index::document::Document;
 use search_index::dsl::{Search, Sort, TotalHits, Value};
 use search_index::engine::{
-    Answer, Binding, EngineError, EngineHealth, EngineInfo, Hit, IndexState, PhysicalName,
-    Rejected, SearchEngine, Switch, Total,
+    Answer, Binding, BulkOperation, EngineError, EngineHealth, EngineInfo, Hit, IndexState,
+    PhysicalName, Rejected, SearchEngine, Switch, Total,
 };
 use search_index::graph_store::CallContext;
 use search_index::mapping::{Analyzers, IndexDefinition, Owner};
@@ -41,7 +41,7 @@ pub(crate) struct NaiveEngine {
 /// The documents of an index.
 struct Index {
     fields: Fields,
-    sources: BTreeMap<String, Vec<u8>>,
+    sources: BTreeMap<String, Bytes>,
     nodes: Vec<Node>,
     statistics: Statistics,
 }
@@ -109,7 +109,7 @@ impl Index {
             id: found.node.id.clone(),
             score: is_scored(search).then_some(found.score.into()),
             sort: found.keys.into_iter().map(shown).collect(),
-            source: Bytes::from(self.sources[&found.node.id].clone()),
+            source: self.sources[&found.node.id].clone(),
         }
     }
 }
@@ -181,15 +181,20 @@ impl SearchEngine for NaiveEngine {
     async fn bulk(
         &self,
         index: Binding<'_>,
-        documents: &[Document],
+        writes: &[BulkOperation],
+        _version: u64,
         _context: &CallContext,
     ) -> Result<Vec<Rejected>, EngineError> {
         self.with(index.name, |held| {
-            for document in documents {
-                held.sources
-                    .insert(document.id.clone(), document.source.clone());
+            for write in writes {
+                match write {
+                    BulkOperation::Index(document) => held
+                        .sources
+                        .insert(document.id.clone(), document.source.clone()),
+                    BulkOperation::Delete(id) => held.sources.remove(id),
+                };
             }
-            let node = |(id, source): (&String, &Vec<u8>)| {
+            let node = |(id, source): (&String, &Bytes)| {
                 let source = serde_json::from_slice(source).expect("JSON");
                 Node::new(id, &index.definition.fields, &source)
             };

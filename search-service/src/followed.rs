@@ -1,0 +1,71 @@
+//! How far the indexes follow the changes of the data, as others see it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use search_index::engine::{Built, PhysicalName};
+use search_index::indexer::Following;
+use tokio::sync::{Notify, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::job::{Failure, Waiting};
+
+/// How the follower is, as others see it.
+#[derive(Default)]
+pub(super) struct DataFollower {
+    shown: ArcSwap<Followed>,
+    /// Somebody waits for changes.
+    pub(super) nudge: Notify,
+    /// Counts the changes of what is shown.
+    pub(super) moved: watch::Sender<u64>,
+    /// Cancelled when the service ends.
+    pub(super) token: CancellationToken,
+    /// Whether it runs.
+    pub(super) runs: watch::Sender<bool>,
+}
+
+/// What is followed, and how far.
+#[derive(Clone, Default)]
+pub(super) struct Followed {
+    pub(super) state: FollowState,
+    /// What the indexes have that are followed here.
+    pub(super) indexes: HashMap<PhysicalName, Built>,
+}
+
+/// Whether the changes of the data are followed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum FollowState {
+    /// There is nothing to follow.
+    #[default]
+    Idle,
+    Here,
+    /// Another instance does it.
+    Elsewhere(Waiting),
+    /// What has changed is unknown; the indexes are built again.
+    Lost,
+    /// The store has no records of changes, or it is not known of which data the indexes are.
+    Unrecorded,
+    /// It has failed, and is tried again.
+    Failing(Failure),
+}
+
+impl DataFollower {
+    pub(super) fn shown(&self) -> Arc<Followed> {
+        self.shown.load_full()
+    }
+
+    /// Shows another state; the indexes are as they were.
+    pub(super) fn show_state(&self, state: FollowState) {
+        let indexes = self.shown().indexes.clone();
+        self.shown.store(Arc::new(Followed { state, indexes }));
+    }
+
+    pub(super) fn show(&self, state: FollowState, following: Option<&Following>) {
+        let indexes = following.into_iter().flat_map(Following::indexes);
+        let indexes = indexes.map(|index| (index.index.clone(), index.built.clone()));
+        let indexes = indexes.collect();
+        self.shown.store(Arc::new(Followed { state, indexes }));
+        self.moved.send_modify(|times| *times += 1);
+    }
+}
