@@ -75,7 +75,8 @@ impl Forwarding {
             return;
         };
         headers.insert(CACHE_CONTROL, value);
-        let mut vary = String::from("accept");
+        // Who waits for a change is not to get what was kept before it.
+        let mut vary = String::from("accept, await-data-sequence");
         for name in self.names.iter().filter(|name| **name != X_REQUEST_ID) {
             let _ = write!(vary, ", {name}");
         }
@@ -158,7 +159,10 @@ mod tests {
         };
         let public = kept(&[Some(60), None], false);
         assert_eq!(public.0.unwrap(), "max-age=5, public");
-        assert_eq!(public.1.unwrap(), "accept, authorization");
+        assert_eq!(
+            public.1.unwrap(),
+            "accept, await-data-sequence, authorization"
+        );
         assert_eq!(kept(&[Some(3)], true).0.unwrap(), "max-age=3, private");
         assert_eq!(kept(&[Some(0), Some(9)], false), (None, None));
         assert_eq!(kept(&[], false), (None, None));

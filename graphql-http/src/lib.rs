@@ -18,6 +18,7 @@ pub mod request_id;
 mod resources;
 mod response_body;
 mod sender;
+mod sequences;
 
 pub use answered::{Answered, Summary};
 pub use endpoint::{
@@ -31,3 +32,4 @@ pub use persisted::{PersistedOptions, PersistedQueries, TrustedError, TrustedOpt
 pub use request_id::{RequestId, TraceId};
 pub use resources::Resources;
 pub use sender::{Sender, note, sender};
+pub use sequences::{AWAIT_DATA_SEQUENCE_HEADER, DATA_SEQUENCE_HEADER};

@@ -36,8 +36,9 @@ pub use document::{Document, Documents, Prepared, Refusal};
 pub use error::{GraphqlError, Location, PathSegment};
 pub use limits::Limits;
 pub use request::{
-    Forwarded, Freshness, Introspection, ObservedOperation, Overdue, Request, RequestContext,
-    RequestError, RequestObserver,
+    AWAIT_DATA_SEQUENCE, DATA_SEQUENCE, DataSequences, Forwarded, Freshness, Introspection,
+    InvalidSequences, ObservedOperation, Overdue, Request, RequestContext, RequestError,
+    RequestObserver, Sequences,
 };
 pub use response::{Answer, Outcome, Reply, Response, Written};
 pub use service::Service;

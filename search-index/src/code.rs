@@ -10,6 +10,7 @@ graphql_service::error_codes! {
     HIT_TYPE_UNKNOWN 200 public "An object that was found is of no concrete type of the schema; the field is null.";
     SEARCH_AFTER_INVALID 400 public "The values of `search_after` do not fit the sort keys.";
     INDEX_BUILDING 503 public "The index of an object is being built for the first time.";
+    INDEX_BEHIND 503 public "An index did not have the change that `Await-Data-Sequence` names by the deadline of the request, or does not follow changes.";
     INDEX_MISSING 503 public "The index of an object is not there: the schema is to be bound again.";
     INDEX_NOT_OURS 409 public "There is an index of the name already that this application does not own; nothing was written to it.";
     INDEX_BROKEN 500 public "An index holds a document of another form than the schema gives it: the schema is to be bound again.";

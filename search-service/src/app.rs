@@ -17,6 +17,7 @@ use super::job::Job;
 use super::kept::Storage;
 use super::look::{Found, Look};
 use super::options::SearchOptions;
+use super::refreshed::Refresh;
 
 /// The state behind all requests of a search service.
 pub struct SearchApp {
@@ -48,7 +49,11 @@ pub struct SearchApp {
     /// Whoever builds the indexes holds this, where several instances could.
     pub(super) lease: Option<Lease>,
     /// Follows the changes of the data.
-    pub(super) follower: DataFollower,
+    pub(super) follower: Arc<DataFollower>,
+    /// Held while documents of indexes that are searched are written again.
+    pub(super) applying: Mutex<()>,
+    /// The last comparison of the indexes with the data.
+    pub(super) refreshed: ArcSwapOption<Refresh>,
 }
 
 /// What is known of a shared binding, so that it is logged once.
@@ -114,7 +119,9 @@ impl SearchApp {
             is_naming: AtomicBool::new(false),
             following: Mutex::default(),
             lease,
-            follower: DataFollower::default(),
+            follower: Arc::default(),
+            applying: Mutex::default(),
+            refreshed: ArcSwapOption::empty(),
         }
     }
 

@@ -21,6 +21,7 @@ use super::error::SearchChangeError;
 use super::examples::example_queries;
 use super::follow::follow;
 use super::job::{Job, JobState, Origin};
+use super::reach::Reach;
 use super::roles::{Shown, not_allowed};
 use super::run::{Accepted, Run};
 
@@ -289,7 +290,8 @@ impl SearchApp {
         let options = self.options.service(&self.host.options.limits);
         let options = options
             .with_slots(Arc::clone(&self.host.resources.slots))
-            .with_shared_with(self.shared_with());
+            .with_shared_with(self.shared_with())
+            .with_reach(Arc::new(Reach::of(self)));
         let query = query.map(str::to_owned);
         let make = move || {
             let Searchable { soml, indexes, api } = searchable;

@@ -78,11 +78,11 @@ fn following_lease(application: &str) -> String {
 }
 
 /// The indexes of a schema that are searched, by the GraphQL names of their objects.
-type Ready = Vec<(String, PhysicalName)>;
+pub(super) type Ready = Vec<(String, PhysicalName)>;
 
 impl SearchApp {
     /// Returns what is bound, and its indexes that are searched, if there are any.
-    fn ready(&self) -> Option<(Arc<Bound>, Ready)> {
+    pub(super) fn ready(&self) -> Option<(Arc<Bound>, Ready)> {
         let bound = self.bound()?;
         let targets = bound.service.targets();
         let definitions = bound.indexes.indexes.iter().zip(targets.iter());
@@ -174,7 +174,10 @@ impl SearchApp {
         let (progress, token) = (indexer.progress(), &self.follower.token);
         while !token.is_cancelled() && self.are_searched(bound, ready) {
             let standing = {
-                let mut step = pin!(indexer.follow(following, context));
+                let mut step = pin!(async {
+                    let _turn = self.applying.lock().await;
+                    indexer.follow(following, context).await
+                });
                 let mut replaced = pin!(self.stay(bound, ready));
                 let mut is_told = false;
                 loop {
@@ -242,7 +245,7 @@ impl SearchApp {
     }
 
     /// Waits as long as the same indexes are searched.
-    async fn stay(&self, bound: &Arc<Bound>, ready: &Ready) {
+    pub(super) async fn stay(&self, bound: &Arc<Bound>, ready: &Ready) {
         while self.are_searched(bound, ready) {
             if !sleep(self.refresh_interval(), &self.follower.token).await {
                 return;

@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 use super::app::SearchApp;
 use super::bound::Bound;
 use super::data_follower::follow_data;
+use super::refresh::refresh_regularly;
 use super::server;
 use super::shared_binding::follow_binding;
 use super::state::health;
@@ -89,6 +90,9 @@ impl Serve for SearchApp {
         }
         if self.builds_indexes() {
             tasks.spawn(follow_data(Arc::clone(self)));
+            if let Some(interval) = self.options.reconcile_interval {
+                tasks.spawn(refresh_regularly(Arc::clone(self), interval));
+            }
         }
     }
 

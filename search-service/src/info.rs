@@ -14,6 +14,7 @@ use super::bound::Bound;
 use super::followed::FollowState;
 use super::job::{Job, JobState, Waiting};
 use super::look::{Problem, SeenIndex};
+use super::refreshed::RefreshState;
 
 impl SearchApp {
     /// Returns what there is to know of the indexes of the bound schema; `None` without one.
@@ -57,8 +58,32 @@ impl SearchApp {
             "waitsFor": of_bound.or(next).and_then(|job| job.waiting()).map(waits_for),
             "sequence": look.sequence,
             "following": following(&self.follower.shown().state),
+            "refresh": self.refresh_info(),
             "next": next.map(|job| next_binding(job)),
             "indexes": indexes.collect::<Vec<_>>(),
+        }))
+    }
+}
+
+impl SearchApp {
+    /// Describes the last comparison of the indexes with the data; `None` if there was none.
+    pub(crate) fn refresh_info(&self) -> Option<Value> {
+        let refresh = self.refreshed.load_full()?;
+        let (state, failure) = match refresh.state() {
+            RefreshState::Running => ("RUNNING", None),
+            RefreshState::Done => ("DONE", None),
+            RefreshState::Ended => ("ENDED", None),
+            RefreshState::Failed(failure) => ("FAILED", Some(failure)),
+        };
+        let progress = &refresh.progress;
+        Some(json!({
+            "schema": refresh.schema,
+            "state": state,
+            "error": failure.as_ref().map(|failure| failure.reason.as_str()),
+            "errorCode": failure.as_ref().map(|failure| failure.code),
+            "total": progress.total(),
+            "compared": progress.compared(),
+            "repaired": progress.repaired(),
         }))
     }
 }

@@ -143,7 +143,9 @@ impl Problem {
                 format!("the documents in the index of {object} cannot be counted")
             }
             Problem::Rejected(number) => {
-                format!("{number} objects of {object} have no document, since a value does not fit")
+                format!(
+                    "objects of {object} have no document, since a value does not fit: {number}"
+                )
             }
             Problem::Malformed(number) => format!(
                 "{number} values of {object} are left out, and `indexer.ignoreMalformed` is `false`"

@@ -47,6 +47,8 @@ pub struct SearchOptions {
     pub follow_interval: Duration,
     /// How often it is looked whether the data have changed.
     pub refresh_interval: Duration,
+    /// How often the indexes are compared with the data, if at all.
+    pub reconcile_interval: Option<Duration>,
     /// How long an instance that builds shared indexes may be silent until another takes its place.
     pub lease_time: Duration,
     /// What other instances call this one.
@@ -114,6 +116,7 @@ impl Default for SearchOptions {
             reads_schemas_elsewhere: false,
             follow_interval: Duration::from_secs(2),
             refresh_interval: Duration::from_millis(200),
+            reconcile_interval: None,
             lease_time: Duration::from_secs(15),
             instance: "search-service".to_owned(),
         }

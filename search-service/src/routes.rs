@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use graphql_http::{HttpError, Sender};
 use graphql_service::GraphqlError;
-use schema_registry::SchemaStoreError;
+use schema_registry::{Expected, SchemaStoreError};
 use search_index::engine::EngineError;
 use search_index::indexer::{IndexerError, MalformedValues};
 use serde_json::json;
@@ -25,6 +25,7 @@ use soml_core::access::Operation;
 use super::app::SearchApp;
 use super::code;
 use super::error::SearchChangeError;
+use super::refreshed::RefreshError;
 
 /// `POST /soml/validate`: checks a schema and stores nothing.
 pub(super) async fn validate(
@@ -114,6 +115,34 @@ pub(super) async fn unbind(
             Ok(StatusCode::NO_CONTENT)
         }
         Err(error) => Err(change_error(&app, error, "").await),
+    }
+}
+
+/// `POST /soml/{id}/search/refresh`: begins to compare the indexes with the data.
+pub(super) async fn refresh(
+    State(app): State<Arc<SearchApp>>,
+    Path(id): Path<String>,
+    sender: Sender,
+) -> Result<Response, HttpError> {
+    let stored = app.stored(&id, &Expected::default()).await;
+    if let Err(error) = stored {
+        return Err(store_error(error));
+    }
+    match app.refresh(&id) {
+        Ok(()) => {
+            audit(&sender, "refresh the indexes of", &id, "");
+            Ok((
+                StatusCode::ACCEPTED,
+                Json(json!({ "refresh": app.refresh_info() })),
+            )
+                .into_response())
+        }
+        Err(error @ RefreshError::NotSearched) => {
+            Err(HttpError::new(code::SCHEMA_NOT_SEARCHED, error.to_string()))
+        }
+        Err(error @ RefreshError::NotIndexing) => {
+            Err(HttpError::new(code::INDEXING_DISABLED, error.to_string()))
+        }
     }
 }
 

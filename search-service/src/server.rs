@@ -19,6 +19,7 @@ pub(crate) fn serve(app: Arc<SearchApp>) -> ServiceRouter {
 fn table(app: Arc<SearchApp>) -> Routes<SearchApp> {
     let bind = Route::put("/soml/{id}/search").once_loaded();
     let unbind = Route::delete("/soml/{id}/search").once_loaded();
+    let refresh = Route::post("/soml/{id}/search/refresh").once_loaded();
     let validate = Route::post("/soml/validate").once_loaded();
     common_routes(app)
         .managed(validate, Right::AnyDocument(Write), routes::validate)
@@ -26,4 +27,5 @@ fn table(app: Arc<SearchApp>) -> Routes<SearchApp> {
         .managed(Route::get("/soml/info"), Right::Checked, routes::info)
         .managed(bind, Right::Binding(Write), routes::bind)
         .managed(unbind, Right::Binding(Delete), routes::unbind)
+        .managed(refresh, Right::Binding(Write), routes::refresh)
 }

@@ -208,6 +208,7 @@ impl Settings {
             remove_previous: search.remove_previous,
             drop_delay: search.drop_delay,
             refresh_interval: search.refresh_interval,
+            reconcile_interval: search.reconcile_interval,
             retry: RetryOptions {
                 max_retries: search.retry.max_retries,
                 initial_delay: search.retry.initial_delay.0,

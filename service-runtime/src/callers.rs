@@ -13,7 +13,10 @@ use axum::http::header::{
     IF_NONE_MATCH, LOCATION, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, Uri};
-use graphql_http::{HttpError, IDEMPOTENCY_KEY, code as common, request_id::X_REQUEST_ID};
+use graphql_http::{
+    AWAIT_DATA_SEQUENCE_HEADER, DATA_SEQUENCE_HEADER, HttpError, IDEMPOTENCY_KEY, code as common,
+    request_id::X_REQUEST_ID,
+};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use super::authority::{Authority, authorities, is_loopback};
@@ -52,13 +55,21 @@ fn cors(callers: &Arc<Callers>, max_age: Duration) -> CorsLayer {
             ACCEPT,
             ACCEPT_LANGUAGE,
             AUTHORIZATION,
+            AWAIT_DATA_SEQUENCE_HEADER,
             CONTENT_TYPE,
             IDEMPOTENCY_KEY,
             IF_MATCH,
             IF_NONE_MATCH,
             X_REQUEST_ID,
         ])
-        .expose_headers([ETAG, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE, X_REQUEST_ID])
+        .expose_headers([
+            DATA_SEQUENCE_HEADER,
+            ETAG,
+            LOCATION,
+            RETRY_AFTER,
+            WWW_AUTHENTICATE,
+            X_REQUEST_ID,
+        ])
         .max_age(max_age)
 }
 

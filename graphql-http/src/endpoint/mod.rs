@@ -37,6 +37,7 @@ use crate::persisted::{PersistedQueries, not_supported};
 use crate::request_id::RequestId;
 use crate::resources::Resources;
 use crate::sender::Sender;
+use crate::sequences::{awaited, say};
 
 /// Time beyond the deadline after which an answer is given without the service.
 const GRACE: Duration = Duration::from_secs(1);
@@ -326,6 +327,7 @@ async fn run(
 ) -> Result<Answered, HttpError> {
     let memory = Arc::clone(&context.memory);
     let held = memory.held();
+    let sequences = Arc::clone(&context.sequences);
     // The client went away when this future is dropped; whatever still works for it then stops.
     let cancel = context.call.cancellation.clone().drop_guard();
     let (response, response_type) = match (requests, form.manner) {
@@ -372,14 +374,16 @@ async fn run(
     // What was held for the request itself.
     memory.shrink(held);
     let (encoding, caching) = (form.encoding, form.caching);
-    Ok(http_response(
+    let mut answered = http_response(
         response,
         response_type,
         encoding,
         caching,
         &endpoint.resources,
     )
-    .await)
+    .await;
+    say(&sequences, answered.response.headers_mut());
+    Ok(answered)
 }
 
 impl GraphqlEndpoint {
@@ -470,6 +474,10 @@ impl GraphqlEndpoint {
         let context = RequestContext::counted_by(memory, call);
         let context = match sender {
             Some(caller) => context.with_caller(caller),
+            None => context,
+        };
+        let context = match awaited(headers)? {
+            Some(awaited) => context.with_awaited(awaited),
             None => context,
         };
         Ok(match &self.forwarding {

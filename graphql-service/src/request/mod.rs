@@ -6,6 +6,7 @@ mod freshness;
 mod json;
 mod observer;
 mod overdue;
+mod sequences;
 
 use std::sync::Arc;
 
@@ -15,6 +16,9 @@ pub use forwarded::Forwarded;
 pub use freshness::Freshness;
 pub use observer::{ObservedOperation, RequestObserver};
 pub use overdue::Overdue;
+pub use sequences::{
+    AWAIT_DATA_SEQUENCE, DATA_SEQUENCE, DataSequences, InvalidSequences, Sequences,
+};
 
 use crate::digits::{Digits, ExactValue};
 use crate::limits::Limits;
@@ -236,6 +240,8 @@ pub struct RequestContext {
     pub forwarded: Arc<Forwarded>,
     /// For how long the answer may be kept, as upstream services say.
     pub freshness: Arc<Freshness>,
+    /// The changes of data that the answer is to have, and those that are made for it.
+    pub sequences: Arc<DataSequences>,
     /// Who learns what becomes of the request.
     pub observer: Option<Arc<dyn RequestObserver>>,
 }
@@ -260,6 +266,7 @@ impl RequestContext {
             overdue: Arc::default(),
             forwarded: Arc::default(),
             freshness: Arc::default(),
+            sequences: Arc::default(),
             observer: None,
         }
     }
@@ -296,6 +303,13 @@ impl RequestContext {
     #[must_use]
     pub fn with_forwarded(mut self, forwarded: Forwarded) -> Self {
         self.forwarded = Arc::new(forwarded);
+        self
+    }
+
+    /// Sets the changes of data that the answer is to have.
+    #[must_use]
+    pub fn with_awaited(mut self, awaited: Sequences) -> Self {
+        self.sequences = Arc::new(DataSequences::awaiting(awaited));
         self
     }
 

@@ -185,6 +185,7 @@ impl Job {
             let error = GraphqlError::new(code::IDEMPOTENCY_KEY_REUSED, message);
             return Ok(self.answered(ready, Answer::failed(error)));
         }
+        self.context.sequences.note([record.sequence]);
         let basis = Basis::of(self);
         let attempt = self.attempt(ready, &basis);
         let answer = attempt.answer_again(&record.said.changes).await?;
@@ -229,7 +230,10 @@ impl Job {
             return Err(error.into());
         }
         match transaction.commit(record, &self.call).await {
-            Ok(_) => Ok(written),
+            Ok(record) => {
+                self.context.sequences.note([record.sequence]);
+                Ok(written)
+            }
             Err(error) => {
                 match &error {
                     StoreError::OutcomeUnknown(_) => {

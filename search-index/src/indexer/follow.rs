@@ -268,6 +268,39 @@ impl Indexer {
         Ok(())
     }
 
+    /// Writes the documents of some objects of an index again, as they are now; returns how many.
+    pub(super) async fn repair(
+        &self,
+        binding: Binding<'_>,
+        pages: &Pages,
+        objects: &[NamedNode],
+        version: u64,
+        context: &CallContext,
+    ) -> Result<u64, IndexerError> {
+        let writer = Writer {
+            engine: &*self.engine,
+            binding,
+            options: &self.options,
+            progress: self.progress.of(&binding.definition.name),
+            clock: self.clock(context),
+            version,
+            misfits: Misfits::LeaveOut,
+            left_out: Mutex::default(),
+        };
+        let mut rewritten = Rewritten {
+            indexer: self,
+            pages,
+            writer: &writer,
+            refused: HashSet::new(),
+            resolved: HashSet::new(),
+        };
+        for page in objects.chunks(PAGE) {
+            rewritten.rewrite(page, context).await?;
+        }
+        let left_out = writer.left_out_now().len();
+        Ok((objects.len() - left_out) as u64)
+    }
+
     /// Applies changes to an index, which has all changes before a position then.
     async fn apply(
         &self,
@@ -489,7 +522,7 @@ fn any(clauses: Vec<Query>) -> Query {
 }
 
 /// Returns the IRI in the source of a hit.
-fn iri_of(source: &[u8]) -> Result<NamedNode, IndexerError> {
+pub(super) fn iri_of(source: &[u8]) -> Result<NamedNode, IndexerError> {
     #[derive(Deserialize)]
     struct Source {
         id: String,

@@ -7,6 +7,6 @@ mod options;
 mod run;
 mod target;
 
-pub use options::SearchServiceOptions;
+pub use options::{ReachData, SearchServiceOptions};
 pub use run::SearchService;
 pub use target::Target;

@@ -1,9 +1,13 @@
 //! Settings of a search service.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
-use graphql_service::{Limits, Slots};
+use async_trait::async_trait;
+use graph_store::CallContext;
+use graphql_service::{GraphqlError, Limits, Sequences, Slots};
 
+use crate::engine::PhysicalName;
 use crate::limits::SearchLimits;
 
 /// Settings of a search service.
@@ -21,6 +25,23 @@ pub struct SearchServiceOptions {
     /// The application whose aliases are looked at when an index is gone that is searched, since another instance may have
     /// replaced it; `None` where nobody else builds the indexes.
     pub shared_with: Option<String>,
+    /// Lets searches wait for changes of the data; `None` where the indexes do not follow any.
+    pub reach: Option<Arc<dyn ReachData>>,
+}
+
+/// Waits until indexes have changes of the data that a client has made.
+#[async_trait]
+pub trait ReachData: Debug + Send + Sync {
+    /// Waits until searches of some indexes find what was changed by some sequences, or the deadline of the request.
+    ///
+    /// # Errors
+    /// When they do not by then.
+    async fn reach(
+        &self,
+        sequences: &Sequences,
+        indexes: &[PhysicalName],
+        context: &CallContext,
+    ) -> Result<(), GraphqlError>;
 }
 
 impl Default for SearchServiceOptions {
@@ -31,6 +52,7 @@ impl Default for SearchServiceOptions {
             document_cache_bytes: 32 << 20,
             slots: Slots::shared(),
             shared_with: None,
+            reach: None,
         }
     }
 }
@@ -53,6 +75,13 @@ impl SearchServiceOptions {
     #[must_use]
     pub fn with_search_limits(mut self, limits: SearchLimits) -> Self {
         self.search_limits = limits;
+        self
+    }
+
+    /// Lets searches wait for changes of the data.
+    #[must_use]
+    pub fn with_reach(mut self, reach: Arc<dyn ReachData>) -> Self {
+        self.reach = Some(reach);
         self
     }
 

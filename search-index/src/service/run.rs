@@ -22,6 +22,7 @@ use super::failure::{Failure, failure};
 use super::options::SearchServiceOptions;
 use super::target::Target;
 use crate::answer::{AnswerToSearch, write_entities, write_service};
+use crate::code;
 use crate::engine::{Answer, Binding, EngineError, PhysicalName, SearchEngine, index_behind};
 use crate::sdl::{RootField, RootSearch, SearchApi};
 
@@ -116,6 +117,18 @@ impl SearchService {
     async fn run(&self, request: Request, context: RequestContext) -> Result<Reply, Refusal> {
         let (ready, context) = self.ready(request, context).await?;
         let call = self.call(&context);
+        if let Err(error) = self.reach(&ready, &context).await {
+            let roots = ready.roots.iter();
+            let behind = roots.map(|root| match root {
+                RootField::Search(root) => {
+                    let path = vec![PathSegment::Key(root.key.clone())];
+                    Some(Err(error.clone().at(root.location).on(path)))
+                }
+                _ => None,
+            });
+            let behind = behind.collect();
+            return Ok(self.write(ready, behind, context, call).await);
+        }
         let mut searched = Vec::with_capacity(ready.roots.len());
         let searches = ready.roots.iter();
         let searches: Vec<_> = searches
@@ -148,6 +161,37 @@ impl SearchService {
         };
         let done = slots.run_sized(size, deadline, work).await;
         done.unwrap_or_else(|error| Err(vec![error.into()]))
+    }
+
+    /// Waits until the indexes that are searched have the changes that the client names.
+    async fn reach(&self, ready: &Ready, context: &RequestContext) -> Result<(), GraphqlError> {
+        let awaited = context.sequences.awaited();
+        if awaited.is_empty() {
+            return Ok(());
+        }
+        loop {
+            let targets = self.targets();
+            let searched = ready.roots.iter().filter_map(|root| match root {
+                RootField::Search(root) => match &targets[root.index] {
+                    Target::Ready(name) => Some(name.clone()),
+                    Target::Building { .. } | Target::Missing => None,
+                },
+                _ => None,
+            });
+            let searched: Vec<PhysicalName> = searched.collect();
+            if searched.is_empty() {
+                return Ok(());
+            }
+            let Some(reach) = &self.shared.options.reach else {
+                let message = "the indexes do not follow changes of the data, so a search cannot wait for one";
+                return Err(GraphqlError::new(code::INDEX_BEHIND, message));
+            };
+            reach.reach(awaited, &searched, &context.call).await?;
+            // Others may have taken the place of those that have the changes.
+            if Arc::ptr_eq(&targets, &self.targets()) {
+                return Ok(());
+            }
+        }
     }
 
     fn call(&self, context: &RequestContext) -> CallContext {

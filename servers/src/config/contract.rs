@@ -300,11 +300,6 @@ pub(super) const PLANNED: &[Planned<Settings>] = &[
         CONNECTORS,
     )
     .done_anyway(asks_for_nothing),
-    idle(
-        "indexer.reconcileInterval",
-        MILLISECONDS,
-        "Indexes are not compared with the data.",
-    ),
     idle("elasticsearch.*", ANY, OTHER_CLIENT),
     idle(
         "spring.*",

@@ -57,8 +57,10 @@ pub struct SearchSettings {
     pub ignore_malformed: bool,
     /// How long replaced indexes stay (`indexer.dropDelay`).
     pub drop_delay: Duration,
-    /// How often it is looked whether the data have changed.
+    /// How often it is looked whether the data have changed (`indexer.refreshInterval`).
     pub refresh_interval: Duration,
+    /// How often indexes are compared with the data (`indexer.reconcileInterval`).
+    pub reconcile_interval: Option<Duration>,
     /// How start and indexing are tried again (`task.default.retry.*`).
     pub retry: RetrySettings,
     /// Limits on searches (`search.limits.*`).
@@ -122,6 +124,7 @@ impl Default for SearchSettings {
             ignore_malformed: true,
             drop_delay: Duration::from_secs(60),
             refresh_interval: Duration::from_millis(200),
+            reconcile_interval: None,
             retry: RetrySettings::default(),
             limits: SearchLimits::default(),
             says_about_roles: false,

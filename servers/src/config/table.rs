@@ -282,6 +282,7 @@ properties! {
     "indexer.removePrevious" => search.remove_previous, "Builds every index anew when a schema is bound, also unchanged ones, and replaces indexes of the same name that no application owns.";
     "indexer.ignoreMalformed" => search.ignore_malformed, "Leaves values out that cannot be indexed, and counts them in `/soml/info`. If `false`, they are looked for before anything is written, and the schema is not bound if there are any.";
     "indexer.refreshInterval" => search.refresh_interval, "How often the search service looks whether the data have changed that its indexes follow.";
+    "indexer.reconcileInterval" => search.reconcile_interval, "How often the search service compares its indexes with the data and repairs them, for data that are changed by others than the object service, as by SPARQL; `none` compares them on demand only.";
     "indexer.dropDelay" => search.drop_delay, "How long an index stays that another has replaced, for instances that still search it.";
     "task.default.retry.maxRetries" => search.retry.max_retries, "How often binding at the start, and building indexes, are tried again when the search engine or the store cannot be reached.";
     "task.default.retry.initialDelay" => search.retry.initial_delay, "Delay before the first try; 0 or less means none.";

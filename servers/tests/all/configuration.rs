@@ -263,7 +263,7 @@ fn what_has_no_effect_is_one_warning_from_all_sources() {
         "soml.storage.migration.retries=4".to_owned(),
     ];
     let environment = [
-        ("INDEXER_REFRESHINTERVAL", "1"),
+        ("SOML_STORAGE_MIGRATION_DELAY", "1"),
         ("INDEXER_CONNECTORCREATESETTINGS", r#"{"a": 1}"#),
     ];
     let environment = environment
@@ -284,7 +284,7 @@ fn what_has_no_effect_is_one_warning_from_all_sources() {
         "`soml.storage.migration.retries`",
         "`spring.elasticsearch.rest.connectionTimeout`",
         "`indexer.externalHost`",
-        "`indexer.refreshInterval`",
+        "`soml.storage.migration.delay`",
         "`indexer.connectorCreateSettings`",
     ] {
         assert_eq!(warning.matches(name).count(), 1, "{name}: {warning}");

@@ -1,6 +1,6 @@
 //! The headers of requests to subgraphs.
 
-use graphql_service::RequestContext;
+use graphql_service::{AWAIT_DATA_SEQUENCE, DATA_SEQUENCE, RequestContext, Sequences};
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, InvalidHeaderValue,
 };
@@ -30,6 +30,8 @@ pub const OF_THE_CONNECTION: [&str; 15] = [
 /// Headers that the transport sets itself; they are never passed on either.
 pub const OF_THE_TRANSPORT: [&str; 2] = ["accept", "accept-encoding"];
 
+const AWAITED: HeaderName = HeaderName::from_static(AWAIT_DATA_SEQUENCE);
+const WRITTEN: HeaderName = HeaderName::from_static(DATA_SEQUENCE);
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Returns the headers of a request: what is passed on, and what the transport says itself.
@@ -67,11 +69,24 @@ pub(super) fn outgoing(context: &RequestContext) -> Result<HeaderMap, TransportE
         })?;
         headers.insert(REQUEST_ID, id);
     }
+    let awaited = context.sequences.awaited();
+    if !awaited.is_empty() {
+        let value = HeaderValue::from_str(&awaited.to_string());
+        headers.insert(AWAITED, value.expect("numbers are visible"));
+    }
     let json = HeaderValue::from_static("application/json; charset=utf-8");
     headers.insert(CONTENT_TYPE, json);
     headers.insert(ACCEPT, HeaderValue::from_static(media::ACCEPTED));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
     Ok(headers)
+}
+
+/// Notes which changes a subgraph says that it has made; what it says otherwise is none of them.
+pub(super) fn note_sequences(context: &RequestContext, headers: &HeaderMap) {
+    let said = headers.get(WRITTEN).and_then(|said| said.to_str().ok());
+    if let Some(Ok(said)) = said.map(str::parse::<Sequences>) {
+        context.sequences.note(said.iter());
+    }
 }
 
 /// Returns a value that is neither shown nor kept in the tables of HTTP/2.
@@ -91,6 +106,24 @@ mod tests {
         let forwarded = Forwarded::new(entries.iter().copied());
         let context = RequestContext::from(CallContext::new().with_request_id("id-7"));
         outgoing(&context.with_forwarded(forwarded))
+    }
+
+    #[test]
+    fn what_a_client_waits_for_and_what_a_subgraph_has_changed_are_passed_on() {
+        let headers = sent(&[("Await-Data-Sequence", "forged")]).unwrap();
+        assert_eq!(
+            headers["await-data-sequence"], "forged",
+            "as it is configured"
+        );
+        let context = RequestContext::new().with_awaited("5, 9".parse().unwrap());
+        let headers = outgoing(&context).unwrap();
+        assert_eq!(headers["await-data-sequence"], "5, 9");
+        let answer = |said: &'static str| {
+            let headers = [(WRITTEN, HeaderValue::from_static(said))];
+            note_sequences(&context, &headers.into_iter().collect());
+        };
+        ["12", "many", "7, 8"].into_iter().for_each(answer);
+        assert_eq!(context.sequences.written().to_string(), "7, 8, 12");
     }
 
     #[test]

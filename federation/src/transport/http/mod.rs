@@ -136,6 +136,7 @@ impl HttpTransport {
         let response = answered(sent, &self.options).await?;
         media::check(response.status(), response.headers())?;
         cache::note(&context.freshness, response.headers());
+        headers::note_sequences(context, response.headers());
         body::read(
             response,
             &request.allowance,

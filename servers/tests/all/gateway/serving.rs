@@ -154,7 +154,10 @@ fn answers_say_for_how_long_they_may_be_kept() {
     assert_eq!(kept("{ __typename }", &[]), "");
     assert_eq!(kept("{ nothing }", &[]), "");
     let reply = gateway.post("{ moonCount }", &[]);
-    assert_eq!(reply.header("vary"), "accept, authorization");
+    assert_eq!(
+        reply.header("vary"),
+        "accept, await-data-sequence, authorization"
+    );
     drop(gateway);
     let gateway = over(&planets, &moons, &[]);
     assert_eq!(

@@ -145,24 +145,43 @@ fn documents_that_the_engine_does_not_take_are_said_and_after_a_restart_too() {
         assert_eq!(sky.info()["indexes"][0]["rejected"], 1);
         assert_eq!(index_of(&sky).as_str().rsplit('-').next(), Some("1"));
         let message = sky.check("2200")["message"].to_string();
-        assert!(message.contains("did not take 1"), "{message}");
+        assert!(message.contains("have no document"), "{message}");
+        let refused = &sky.info()["indexes"][0]["refused"];
+        let expected =
+            json!([{"iri": "http://e/p7", "property": null, "reason": "as a test says"}]);
+        assert_eq!(*refused, expected);
     }
 }
 
 #[test]
-fn an_index_that_is_older_than_the_data_is_said_until_it_is_bound_again() {
+fn how_far_an_index_is_behind_its_data_is_said() {
     let world = World::embedded();
     let store = image("@prefix v: <http://e/> . v:a a v:Planet ; v:title \"A\" .");
-    let sky = world.serve_parts(world.parts(store.clone()));
-    assert_eq!(sky.check("2200")["status"], "OK");
+    let engine = Stoppable::new(embedded());
+    let sky = world.serve_parts(world.parts_over(store.clone(), Engines::of(engine.clone())));
+    let index = |sky: &Sky| sky.info()["indexes"][0].clone();
+    assert_eq!(
+        (&index(&sky)["sequence"], &index(&sky)["secondsBehind"]),
+        (&json!(0), &json!(0.0))
+    );
+    engine.hold_bulks(true);
     add_planet(&*store, "b");
-    assert_eq!(problems(&sky), ["OLDER"]);
-    assert_eq!(sky.check("2200")["status"], "WARNING");
+    let info = sky.info();
+    assert_eq!(
+        (&info["sequence"], &info["indexes"][0]["sequence"]),
+        (&json!(1), &json!(0))
+    );
+    assert!(
+        info["indexes"][0]["secondsBehind"].as_f64().unwrap() > 0.0,
+        "{info}"
+    );
+    assert_eq!(problems(&sky), [""; 0], "that is not long");
     assert_eq!(sky.total(), 1);
-    assert_eq!(sky.bind("sky").status, 200);
+    engine.hold_bulks(false);
+    sky.wait("the planet is found", |sky| sky.total() == 2);
+    sky.wait("the index is level", |sky| index(sky)["sequence"] == 1);
+    assert_eq!(index(&sky)["secondsBehind"], 0.0);
     sky.wait_until_ok("2200");
-    assert_eq!(sky.total(), 2);
-    assert_eq!(sky.info()["indexes"][0]["sequence"], 1);
 }
 
 #[test]

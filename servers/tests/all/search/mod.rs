@@ -24,7 +24,7 @@ use std::time::{Duration, Instant, SystemTime};
 use async_trait::async_trait;
 use graph_store::image::ImageStore;
 use graph_store::query::{Hydrated, HydrationRequest, Objects, Selection};
-use graph_store::write::{NewRecord, QuadChange};
+use graph_store::write::{ChangeKind, ChangedObjects, NewRecord, QuadChange};
 use graph_store::{CallContext, GraphStore, LocalStore, StoreError, StoreInfo, WriteStore};
 use oxrdf::vocab::rdf;
 use oxrdf::{GraphName, Literal, NamedNode, Quad, Term};
@@ -304,7 +304,7 @@ impl GraphStore for Unknowing {
     }
 
     fn writer(&self) -> Option<&dyn WriteStore> {
-        self.0.writer()
+        None
     }
 }
 
@@ -326,7 +326,11 @@ fn add_planet(store: &dyn GraphStore, name: &str) {
         idempotency_key: None,
         digest: String::new(),
         time: SystemTime::now(),
-        changes: Vec::new(),
+        changes: vec![ChangedObjects {
+            kind: ChangeKind::Created,
+            object_type: "Planet".to_owned(),
+            objects: vec![node(name)],
+        }],
     };
     block_on(async {
         let context = CallContext::new();
