@@ -24,6 +24,12 @@ const CHECK_EVERY: usize = 4_096;
 /// A merge is worth its cost once so many of all quads have changed: one of eight.
 const SHARE: u64 = 8;
 
+/// Returns what changes are made to from now on of data that were put in place after some changes of others: what was
+/// there before may have been the same.
+fn replaced(image: &Image, sequence: u64) -> String {
+    format!("{}+{sequence}", image.digest())
+}
+
 impl Shared {
     /// Starts a merge if one is due; returns at once.
     pub(super) fn keep_up(self: &Arc<Self>) {
@@ -162,14 +168,20 @@ impl Shared {
                 return Err(ImageError::NotSynced(Arc::clone(failure)));
             }
             let base = head.synced_sequence;
-            folder.switch(base, State { generation, base }, None)?;
+            let origin = (base > 0).then(|| Origin {
+                source: replaced(&image, base),
+                history: 0,
+            });
+            folder.switch(base, State { generation, base }, origin.as_ref())?;
             folder.forget_orders();
         }
         head.era += 1;
-        head.data = Arc::new(Snapshot {
-            orders: head.data.orders.successor(),
-            ..Snapshot::new(image)
-        });
+        let mut fresh = Snapshot::new(image);
+        fresh.orders = head.data.orders.successor();
+        if head.synced_sequence > 0 {
+            fresh.origin = replaced(&fresh.image, head.synced_sequence).into();
+        }
+        head.data = Arc::new(fresh);
         head.sequence = head.synced_sequence;
         head.synced = Arc::clone(&head.data);
         (head.history, head.synced_history) = (0, 0);

@@ -210,13 +210,15 @@ impl Entry {
     /// Returns the mark, with the data that the index has by now.
     fn mark_now(&self) -> Mark {
         let mut mark = self.mark.clone();
-        let committed = self.index.as_ref().ok().and_then(|index| index.data());
-        if let (Some(built), Some(committed)) = (&mut mark.built, committed)
+        let Ok(index) = &self.index else { return mark };
+        if let (Some(built), Some(committed)) = (&mut mark.built, index.data())
             && built
                 .data
                 .as_ref()
-                .is_none_or(|noted| noted.sequence <= committed.sequence)
+                .is_none_or(|noted| noted.sequence < committed.sequence)
         {
+            // It was noted before the last commit.
+            built.documents = index.snapshot().roots;
             built.data = Some(committed);
         }
         mark

@@ -1,5 +1,7 @@
 //! `soml index`.
 
+use std::sync::Arc;
+
 use clap::Args;
 use rdf_load::thousands;
 use search_index::indexer::{Outcome, Report};
@@ -17,6 +19,9 @@ pub(super) struct Index {
     /// Builds the indexes of these objects alone, by their GraphQL names.
     #[arg(long, value_name = "NAME", num_args = 1..)]
     only: Option<Vec<String>>,
+    /// Compares the indexes with the data afterwards, and repairs what differs
+    #[arg(long)]
+    refresh: bool,
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
@@ -36,14 +41,33 @@ impl Index {
         let (schema, Opened { store, .. }) =
             over_served(&self.input, &StoreArgs::none(), &settings, console)?;
         let engines = Engines::open(&settings.engine_options(), &settings.search_storage())?;
-        let report = runtime()?.block_on(async {
+        let (report, repaired) = runtime()?.block_on(async {
             let engine = engines.written();
             let searchable = Searchable::new(schema.soml, &engine, &settings, console).await?;
             let mut options = settings.search_options().indexer(&settings.name);
             options.only = self.only.clone();
-            searchable.build(store, engine, options, console).await
+            let (data, written) = (Arc::clone(&store), Arc::clone(&engine));
+            let built = searchable.build(data, written, options.clone(), console);
+            let report = built.await?;
+            let repaired = if self.refresh {
+                Some(
+                    searchable
+                        .reconcile(store, engine, options, &report)
+                        .await?,
+                )
+            } else {
+                None
+            };
+            Ok::<_, CliError>((report, repaired))
         })?;
         print(&report, console)?;
+        if let Some(repaired) = repaired {
+            let repaired = thousands(repaired);
+            writeln!(
+                console.out,
+                "{repaired} documents differed from the data, and are repaired"
+            )?;
+        }
         Ok(Exit::Success)
     }
 }

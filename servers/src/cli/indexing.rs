@@ -7,11 +7,14 @@ use graph_store::{CallContext, GraphStore};
 use indicatif::{ProgressBar, ProgressStyle};
 use rdf_load::thousands;
 use search_index::engine::Engine;
-use search_index::indexer::{Indexer, IndexerOptions, Progress, Report, Stage};
+use search_index::indexer::{
+    Indexer, IndexerOptions, Progress, Reconciliation, Report, Stage, Standing,
+};
 use search_index::mapping::Indexes;
 use search_index::sdl::SearchApi;
 use soml_core::Valid;
 use soml_core::schema::Schema;
+use tokio::sync::Mutex;
 
 use super::{CliError, Console};
 use crate::config::Settings;
@@ -51,7 +54,7 @@ impl Searchable {
         })
     }
 
-    /// Builds the indexes that have changed.
+    /// Builds the indexes that have changed, and applies to the others what has changed in the data.
     pub(super) async fn build(
         &self,
         store: Arc<dyn GraphStore>,
@@ -59,8 +62,7 @@ impl Searchable {
         options: IndexerOptions,
         console: &mut Console<'_>,
     ) -> Result<Report, CliError> {
-        let (soml, indexes) = (Arc::clone(&self.soml), Arc::clone(&self.indexes));
-        let indexer = Indexer::new(soml, indexes, store, engine, options);
+        let indexer = self.indexer(store, engine, options);
         let (progress, context) = (indexer.progress(), CallContext::new());
         let bar = console.interactive.then(bar);
         let mut run = std::pin::pin!(indexer.run(&context));
@@ -74,7 +76,57 @@ impl Searchable {
         if let Some(bar) = bar {
             bar.finish_and_clear();
         }
-        Ok(report?)
+        let report = report?;
+        self.follow(&indexer, &report, &context).await?;
+        Ok(report)
+    }
+
+    /// Compares indexes with the data, and repairs what differs; returns how many documents that were.
+    pub(super) async fn reconcile(
+        &self,
+        store: Arc<dyn GraphStore>,
+        engine: Engine,
+        options: IndexerOptions,
+        report: &Report,
+    ) -> Result<u64, CliError> {
+        let indexer = self.indexer(store, engine, options);
+        let (turn, progress, context) = (
+            Mutex::new(()),
+            Reconciliation::default(),
+            CallContext::new(),
+        );
+        for object in &report.objects {
+            let (name, index) = (object.object.as_str(), &object.index);
+            let reconciled = indexer.reconcile(name, index, &turn, &progress, &context);
+            reconciled.await?;
+        }
+        Ok(progress.repaired())
+    }
+
+    fn indexer(
+        &self,
+        store: Arc<dyn GraphStore>,
+        engine: Engine,
+        options: IndexerOptions,
+    ) -> Indexer {
+        let (soml, indexes) = (Arc::clone(&self.soml), Arc::clone(&self.indexes));
+        Indexer::new(soml, indexes, store, engine, options)
+    }
+
+    async fn follow(
+        &self,
+        indexer: &Indexer,
+        report: &Report,
+        context: &CallContext,
+    ) -> Result<(), CliError> {
+        let objects = report.objects.iter();
+        let indexes = objects.map(|object| (object.object.as_str(), &object.index));
+        let Some(mut following) = indexer.following(indexes, context).await? else {
+            return Ok(());
+        };
+        while indexer.follow(&mut following, context).await? == Standing::Behind {}
+        indexer.note(&mut following, true, context).await?;
+        Ok(())
     }
 }
 

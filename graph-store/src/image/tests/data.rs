@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
+use call_context::CallContext;
+use futures::executor::block_on;
+
 use super::{add, quad};
 use crate::image::{FolderOptions, ImageBuilder, ImageStore, Sync};
 use crate::store::{DataVersion, GraphStore};
+use crate::write::ChangesSince;
 
 fn built(numbers: &[u64]) -> ImageBuilder {
     let mut builder = ImageBuilder::new();
@@ -124,4 +128,40 @@ fn what_readers_see_before_it_is_synced_is_another_version() {
     drop(store);
     let store = ImageStore::open(&path, &options).expect("opened");
     assert_eq!(version(&store), changed, "closing has synced it");
+}
+
+#[test]
+fn data_that_are_put_in_place_again_are_not_those_of_before() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, options) = (folder.path().join("data"), FolderOptions::default());
+    let context = CallContext::new();
+    for store in [
+        ImageStore::create(&path, built(&[1]), &options).expect("created"),
+        in_memory(&[1]),
+    ] {
+        add(&store, 2).expect("added");
+        let writer = store.writer().expect("written to");
+        let before = block_on(writer.position(&context)).expect("a position");
+        store.replace_data(built(&[1])).expect("replaced");
+        let since = |position| block_on(writer.changes_since(position, 10, &context));
+        assert_eq!(since(&before).expect("an answer"), ChangesSince::Unknown);
+        let after = block_on(writer.position(&context)).expect("a position");
+        assert_eq!(
+            since(&after).expect("an answer"),
+            ChangesSince::Known(Vec::new())
+        );
+        add(&store, 3).expect("added");
+        let ChangesSince::Known(changes) = since(&after).expect("an answer") else {
+            panic!("they are of the same data");
+        };
+        assert_eq!(changes.len(), 1);
+    }
+    let store = ImageStore::open(&path, &options).expect("opened");
+    let position = block_on(store.writer().expect("written to").position(&context));
+    let position = position.expect("a position");
+    assert_eq!(
+        (position.sequence, position.origin.ends_with("+1")),
+        (2, true),
+        "{position:?}"
+    );
 }
