@@ -13,6 +13,7 @@ mod batches;
 mod check;
 mod clients;
 mod processes;
+mod searches;
 
 use std::thread;
 use std::time::{Duration, Instant};
