@@ -4,6 +4,7 @@ mod binding;
 mod callers;
 mod command;
 mod data_away;
+mod data_sequences;
 mod demo;
 mod engine_away;
 mod fake_cluster;
@@ -310,6 +311,20 @@ impl GraphStore for Unknowing {
 
 /// Adds a planet, as a mutation does.
 fn add_planet(store: &dyn GraphStore, name: &str) {
+    let created = ChangedObjects {
+        kind: ChangeKind::Created,
+        object_type: "Planet".to_owned(),
+        objects: vec![NamedNode::new_unchecked(format!("http://e/{name}"))],
+    };
+    change(store, name, vec![created]);
+}
+
+/// Adds a planet without saying so, as others may do.
+fn change_unseen(store: &dyn GraphStore, name: &str) {
+    change(store, name, Vec::new());
+}
+
+fn change(store: &dyn GraphStore, name: &str, changes: Vec<ChangedObjects>) {
     let node = |name: &str| NamedNode::new_unchecked(format!("http://e/{name}"));
     let quad = |predicate: NamedNode, object: Term| {
         Quad::new(node(name), predicate, object, GraphName::DefaultGraph)
@@ -326,11 +341,7 @@ fn add_planet(store: &dyn GraphStore, name: &str) {
         idempotency_key: None,
         digest: String::new(),
         time: SystemTime::now(),
-        changes: vec![ChangedObjects {
-            kind: ChangeKind::Created,
-            object_type: "Planet".to_owned(),
-            objects: vec![node(name)],
-        }],
+        changes,
     };
     block_on(async {
         let context = CallContext::new();
