@@ -9,7 +9,7 @@ use schema_registry::{Binding, Expected, SchemaStoreError, ServiceKind, StoredSc
 use search_index::apollo_compiler::ExecutableDocument;
 use search_index::engine::{EngineError, IndexState, PhysicalName, index_behind};
 use search_index::indexer::Indexer;
-use search_index::service::{SearchService, Target};
+use search_index::service::{SearchService, SearchServiceOptions, Target};
 use service_runtime::Example;
 use soml_core::Schema;
 use tokio::sync::oneshot;
@@ -287,11 +287,7 @@ impl SearchApp {
         let ignores_roles = self.warn_of_roles(&searchable.soml);
         let (id, revision) = (stored.id.clone(), stored.revision.clone());
         let engine = Arc::clone(&self.engines.searched);
-        let options = self.options.service(&self.host.options.limits);
-        let options = options
-            .with_slots(Arc::clone(&self.host.resources.slots))
-            .with_shared_with(self.shared_with())
-            .with_reach(Arc::new(Reach::of(self)));
+        let options = self.search_options();
         let query = query.map(str::to_owned);
         let make = move || {
             let Searchable { soml, indexes, api } = searchable;
@@ -316,6 +312,15 @@ impl SearchApp {
             })
         };
         Ok(self.host.in_slot(make).await?)
+    }
+
+    /// Returns how searches are answered.
+    pub(super) fn search_options(&self) -> SearchServiceOptions {
+        let options = self.options.service(&self.host.options.limits);
+        options
+            .with_slots(Arc::clone(&self.host.resources.slots))
+            .with_shared_with(self.shared_with())
+            .with_reach(Arc::new(Reach::of(self)))
     }
 
     /// Begins to build the indexes of a schema in place of what is being built, or serves those that

@@ -23,6 +23,9 @@ use super::followed::FollowState;
 use super::job::{Failure, Job, Origin, sleep};
 use super::turn::{STORE_TIME, hold, keep};
 
+/// How often is looked which indexes are searched.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// Shortest time between two looks.
 const SHORTEST: Duration = Duration::from_millis(5);
 
@@ -47,7 +50,7 @@ pub(super) async fn follow_data(app: Arc<SearchApp>) {
             },
             None => {
                 app.follower.show(FollowState::Idle, None);
-                app.refresh_interval()
+                LOOK
             }
         };
         if !sleep(pause, &token).await {
@@ -247,7 +250,7 @@ impl SearchApp {
     /// Waits as long as the same indexes are searched.
     pub(super) async fn stay(&self, bound: &Arc<Bound>, ready: &Ready) {
         while self.are_searched(bound, ready) {
-            if !sleep(self.refresh_interval(), &self.follower.token).await {
+            if !sleep(LOOK, &self.follower.token).await {
                 return;
             }
         }

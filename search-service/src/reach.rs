@@ -71,7 +71,8 @@ impl Reach {
         if indexes.iter().all(|name| has(followed.indexes.get(name))) {
             return true;
         }
-        if followed.state == FollowState::Here {
+        let is_followed = |name: &PhysicalName| followed.indexes.contains_key(name);
+        if followed.state == FollowState::Here && indexes.iter().all(is_followed) {
             return false;
         }
         let Ok(states) = self.engine.indexes(context).await else {
@@ -83,11 +84,16 @@ impl Reach {
         })
     }
 
-    async fn wait(&self, wanted: u64, indexes: &[PhysicalName], context: &CallContext) {
+    async fn wait(
+        &self,
+        wanted: u64,
+        indexes: &(dyn Fn() -> Vec<PhysicalName> + Send + Sync),
+        context: &CallContext,
+    ) {
         let mut moved = self.follower.moved.subscribe();
         loop {
             moved.borrow_and_update();
-            if self.have(wanted, indexes, context).await {
+            if self.have(wanted, &indexes(), context).await {
                 return;
             }
             self.follower.nudge.notify_one();
@@ -106,7 +112,7 @@ impl ReachData for Reach {
     async fn reach(
         &self,
         sequences: &Sequences,
-        indexes: &[PhysicalName],
+        indexes: &(dyn Fn() -> Vec<PhysicalName> + Send + Sync),
         context: &CallContext,
     ) -> Result<(), GraphqlError> {
         let reached = async {

@@ -17,35 +17,23 @@ impl SearchApp {
         }
         let made = bound.subgraph.get_or_try_init(|| async {
             let (soml, indexes) = (Arc::clone(&bound.soml), Arc::clone(&bound.indexes));
-            let engine = Arc::clone(&self.engines.searched);
-            let slots = Arc::clone(&self.host.resources.slots);
-            let options = self
-                .options
-                .service(&self.host.options.limits)
-                .with_slots(slots)
-                .with_shared_with(self.shared_with());
-            let targets = bound.service.targets().to_vec();
+            let options = self.search_options();
+            let service = Arc::clone(&bound.service);
             let make = move || {
                 let api = SearchApi::subgraph(soml, Indexes::clone(&indexes));
                 let api = api.map_err(|error| Unmade(error.to_string()))?;
-                let service = SearchService::new(api, engine, targets, options);
-                Ok(Arc::new(service))
+                Ok(Arc::new(service.beside(api, options)))
             };
             let made = self.host.in_slot(make).await;
             made.unwrap_or_else(|busy| Err(Unmade(busy.to_string())))
         });
-        let subgraph = match made.await {
-            Ok(subgraph) => Arc::clone(subgraph),
+        match made.await {
+            Ok(subgraph) => Some(Arc::clone(subgraph)),
             Err(Unmade(error)) => {
                 tracing::warn!(error, "searches cannot be made a subgraph");
-                return None;
+                None
             }
-        };
-        let targets = bound.service.targets();
-        if *subgraph.targets() != *targets {
-            subgraph.set_targets(targets.to_vec());
         }
-        Some(subgraph)
     }
 }
 

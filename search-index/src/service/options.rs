@@ -32,14 +32,15 @@ pub struct SearchServiceOptions {
 /// Waits until indexes have changes of the data that a client has made.
 #[async_trait]
 pub trait ReachData: Debug + Send + Sync {
-    /// Waits until searches of some indexes find what was changed by some sequences, or the deadline of the request.
+    /// Waits until a search finds what was changed by some sequences, or the deadline of the request. `indexes` returns
+    /// those that it would be of now: others may take their place meanwhile.
     ///
     /// # Errors
     /// When they do not by then.
     async fn reach(
         &self,
         sequences: &Sequences,
-        indexes: &[PhysicalName],
+        indexes: &(dyn Fn() -> Vec<PhysicalName> + Send + Sync),
         context: &CallContext,
     ) -> Result<(), GraphqlError>;
 }

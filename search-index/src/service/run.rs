@@ -44,7 +44,7 @@ struct Shared {
     api: SearchApi,
     engine: Arc<dyn SearchEngine>,
     /// Where the searches of each index go, in the order of the indexes.
-    targets: ArcSwap<Vec<Target>>,
+    targets: Arc<ArcSwap<Vec<Target>>>,
     documents: Documents,
     options: SearchServiceOptions,
 }
@@ -72,18 +72,39 @@ impl SearchService {
         targets: Vec<Target>,
         options: SearchServiceOptions,
     ) -> Self {
+        let service = SearchService::over(api, engine, Arc::default(), options);
+        service.set_targets(targets);
+        service
+    }
+
+    /// Creates a service of another API of the same indexes, whose searches go where those of this one go, now and later.
+    ///
+    /// # Panics
+    /// When the API has another number of indexes.
+    #[must_use]
+    pub fn beside(&self, api: SearchApi, options: SearchServiceOptions) -> Self {
+        let indexes = api.indexes().indexes.len();
+        assert_eq!(indexes, self.targets().len(), "the indexes are the same");
+        let (engine, targets) = (&self.shared.engine, &self.shared.targets);
+        SearchService::over(api, Arc::clone(engine), Arc::clone(targets), options)
+    }
+
+    fn over(
+        api: SearchApi,
+        engine: Arc<dyn SearchEngine>,
+        targets: Arc<ArcSwap<Vec<Target>>>,
+        options: SearchServiceOptions,
+    ) -> Self {
         let bytes = options.document_cache_bytes;
-        let service = SearchService {
+        SearchService {
             shared: Arc::new(Shared {
                 documents: Documents::new(api.schema(), options.limits.clone(), bytes),
-                targets: ArcSwap::default(),
+                targets,
                 api,
                 engine,
                 options,
             }),
-        };
-        service.set_targets(targets);
-        service
+        }
     }
 
     /// Sets where searches go from now on; those that run go on where they are.
@@ -169,7 +190,7 @@ impl SearchService {
         if awaited.is_empty() {
             return Ok(());
         }
-        loop {
+        let searched = || -> Vec<PhysicalName> {
             let targets = self.targets();
             let searched = ready.roots.iter().filter_map(|root| match root {
                 RootField::Search(root) => match &targets[root.index] {
@@ -178,18 +199,16 @@ impl SearchService {
                 },
                 _ => None,
             });
-            let searched: Vec<PhysicalName> = searched.collect();
-            if searched.is_empty() {
-                return Ok(());
-            }
-            let Some(reach) = &self.shared.options.reach else {
+            searched.collect()
+        };
+        if searched().is_empty() {
+            return Ok(());
+        }
+        match &self.shared.options.reach {
+            Some(reach) => reach.reach(awaited, &searched, &context.call).await,
+            None => {
                 let message = "the indexes do not follow changes of the data, so a search cannot wait for one";
-                return Err(GraphqlError::new(code::INDEX_BEHIND, message));
-            };
-            reach.reach(awaited, &searched, &context.call).await?;
-            // Others may have taken the place of those that have the changes.
-            if Arc::ptr_eq(&targets, &self.targets()) {
-                return Ok(());
+                Err(GraphqlError::new(code::INDEX_BEHIND, message))
             }
         }
     }

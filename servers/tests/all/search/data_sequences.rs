@@ -180,8 +180,8 @@ fn what_a_client_has_written_it_finds_through_the_gateway() {
         );
         let (nothing, found) = send(&gateway, &search, Some(&said));
         assert_eq!(nothing, None);
-        let found = &found["data"]["planet_search"];
-        assert_eq!(found["total"]["value"], 1, "{found}");
-        assert_eq!(found["hits"][0]["planet"]["rdfs_label"], name, "{found}");
+        let search = &found["data"]["planet_search"];
+        assert_eq!(search["total"]["value"], 1, "{found}");
+        assert_eq!(search["hits"][0]["planet"]["rdfs_label"], name, "{found}");
     }
 }
