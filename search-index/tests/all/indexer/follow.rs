@@ -131,7 +131,7 @@ impl World {
             added: added.iter().map(quad).collect(),
         };
         commit(
-            &*self.store,
+            &self.store,
             change,
             changes,
             self.requests.fetch_add(1, Ordering::Relaxed),
@@ -450,6 +450,7 @@ async fn changes_while_indexes_are_built_are_in_them_before_an_alias_moves() {
     small.bulk_bytes = 100;
     let indexer = indexer(SCHEMA, data, engine.clone(), small);
     let report = indexer.run(&CallContext::new()).await.expect("built");
+    let states = engine.indexes(&CallContext::new()).await.expect("states");
     let world = world.lock().expect("no panic");
     let expected = world.expected();
     assert_eq!(found(&engine), expected);
@@ -471,7 +472,6 @@ async fn changes_while_indexes_are_built_are_in_them_before_an_alias_moves() {
             .expect("written to")
             .last_sequence(&CallContext::new()),
     );
-    let states = engine.indexes(&CallContext::new()).await.expect("states");
     let noted = |state: &IndexState| state.mark.as_ref()?.data().map(|data| data.sequence);
     assert!(
         states
