@@ -21,7 +21,7 @@ use super::app::SearchApp;
 use super::bound::Bound;
 use super::followed::FollowState;
 use super::job::{Failure, Job, Origin, sleep};
-use super::turn::{STORE_TIME, hold, keep};
+use super::turn::{RENEWALS, STORE_TIME};
 
 /// How often is looked which indexes are searched.
 const LOOK: Duration = Duration::from_millis(100);
@@ -80,6 +80,16 @@ fn following_lease(application: &str) -> String {
     format!("search-following/{application}")
 }
 
+/// Renews a lease until another instance has it.
+async fn until_taken(lease: &Lease) {
+    loop {
+        tokio::time::sleep(lease.lasts() / RENEWALS).await;
+        if let Ok(Ok(None)) = timeout(STORE_TIME, lease.hold()).await {
+            return;
+        }
+    }
+}
+
 /// The indexes of a schema that are searched, by the GraphQL names of their objects.
 pub(super) type Ready = Vec<(String, PhysicalName)>;
 
@@ -114,16 +124,17 @@ impl SearchApp {
         bound: &Arc<Bound>,
         ready: &Ready,
     ) -> Duration {
-        let Some(held) = hold(lease).await else {
+        // Where it cannot be known who holds it, several may follow: a document is the same whoever writes it.
+        if let Ok(Ok(None)) = timeout(STORE_TIME, lease.hold()).await {
             let name = following_lease(&self.host.options.name);
             let waiting = self.waiting_for(&name).await;
             self.follower.show(FollowState::Elsewhere(waiting), None);
             return self.options.follow_interval;
-        };
+        }
         tokio::select! {
             pause = self.follow_bound(bound, ready) => pause,
-            () = keep(lease, held) => {
-                tracing::warn!("the lease on following the data is lost");
+            () = until_taken(lease) => {
+                tracing::warn!("another instance follows the data now");
                 self.options.follow_interval
             }
         }

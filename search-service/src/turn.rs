@@ -32,7 +32,15 @@ pub(super) enum Turn {
 impl SearchApp {
     /// Takes the lease on building indexes if it is free. Its number is above that of all indexes of the application.
     pub(super) async fn take(&self, lease: &Lease) -> Option<Held> {
-        let held = hold(lease).await?;
+        let held = match timeout(STORE_TIME, lease.hold()).await {
+            Ok(Ok(held)) => held?,
+            Ok(Err(error)) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::debug!(error, "the lease on the indexes cannot be taken");
+                return None;
+            }
+            Err(_) => return None,
+        };
         let context = CallContext::new().with_timeout(STORE_TIME);
         // A run asks the engine again, for as long as it takes.
         let states = self.engines.written.indexes(&context).await;
@@ -75,19 +83,6 @@ impl SearchApp {
         if !matches!(timeout(STORE_TIME, lease.release()).await, Ok(Ok(()))) {
             tracing::warn!("the lease on the indexes could not be given back; it ends by its time");
         }
-    }
-}
-
-/// Takes a lease if it is free.
-pub(super) async fn hold(lease: &Lease) -> Option<Held> {
-    match timeout(STORE_TIME, lease.hold()).await {
-        Ok(Ok(held)) => held,
-        Ok(Err(error)) => {
-            let error = &error as &dyn std::error::Error;
-            tracing::debug!(error, "a lease cannot be taken");
-            None
-        }
-        Err(_) => None,
     }
 }
 
