@@ -151,7 +151,13 @@ impl SearchApp {
         };
         let data = Data::of(data);
         let mut standings = HashMap::new();
-        for position in built.values().map(|built| built.data.clone()) {
+        // Of an index that is being filled under the name of one that is gone, nothing is noted yet.
+        let unnoted = std::iter::once(None);
+        for position in built
+            .values()
+            .map(|built| built.data.clone())
+            .chain(unnoted)
+        {
             if standings.contains_key(&position) {
                 continue;
             }
