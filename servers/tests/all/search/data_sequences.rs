@@ -64,17 +64,14 @@ fn a_search_waits_until_it_finds_the_change_that_it_names(world: &World) {
 #[test]
 fn a_search_waits_no_longer_than_its_request_may_take() {
     let mut world = World::embedded();
-    world.settings.request_timeout = Duration::from_millis(500);
+    world.settings.request_timeout = Duration::from_secs(3);
     let (data, engine) = (image(A), Stoppable::new(embedded()));
     let sky = world.serve_parts(world.parts_over(data.clone(), Engines::of(engine.clone())));
     engine.hold_bulks(true);
     add_planet(&*data, "b");
     let begun = Instant::now();
     assert_eq!(awaiting(&sky, "1"), "INDEX_BEHIND");
-    assert!(
-        begun.elapsed() >= Duration::from_millis(400),
-        "it has waited"
-    );
+    assert!(begun.elapsed() >= Duration::from_secs(2), "it has waited");
     assert_eq!(sky.total(), 1, "whoever does not wait is answered");
     engine.hold_bulks(false);
     sky.wait("the change is found", |sky| awaiting(sky, "1") == 2);
@@ -83,7 +80,7 @@ fn a_search_waits_no_longer_than_its_request_may_take() {
 #[test]
 fn where_nothing_is_followed_a_search_cannot_wait() {
     let mut world = World::embedded();
-    world.settings.request_timeout = Duration::from_millis(500);
+    world.settings.request_timeout = Duration::from_secs(3);
     let engine = embedded();
     drop(world.serve_parts(world.parts_over(image(A), Engines::of(engine.clone()))));
     let mut parts = world.parts_over(image(A), Engines::of(engine));
