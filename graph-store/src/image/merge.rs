@@ -24,12 +24,6 @@ const CHECK_EVERY: usize = 4_096;
 /// A merge is worth its cost once so many of all quads have changed: one of eight.
 const SHARE: u64 = 8;
 
-/// Returns what changes are made to from now on of data that were put in place after some changes of others: what was
-/// there before may have been the same.
-fn replaced(image: &Image, sequence: u64) -> String {
-    format!("{}+{sequence}", image.digest())
-}
-
 impl Shared {
     /// Starts a merge if one is due; returns at once.
     pub(super) fn keep_up(self: &Arc<Self>) {
@@ -161,26 +155,26 @@ impl Shared {
             self.sync_now(folder);
         }
         let mut head = locked(&self.head);
+        let (mut fresh, base) = (Snapshot::new(image), head.synced_sequence);
+        if base > 0 {
+            // What was there before may have begun with the same data.
+            fresh.origin = format!("{}+{base}", fresh.origin).into();
+        }
         if let Some(folder) = self.folder() {
             if let Some(failure) = &head.failure {
                 // What was answered must reach the disk before anything else does.
                 folder.discard(generation);
                 return Err(ImageError::NotSynced(Arc::clone(failure)));
             }
-            let base = head.synced_sequence;
             let origin = (base > 0).then(|| Origin {
-                source: replaced(&image, base),
+                source: fresh.origin.to_string(),
                 history: 0,
             });
             folder.switch(base, State { generation, base }, origin.as_ref())?;
             folder.forget_orders();
         }
         head.era += 1;
-        let mut fresh = Snapshot::new(image);
         fresh.orders = head.data.orders.successor();
-        if head.synced_sequence > 0 {
-            fresh.origin = replaced(&fresh.image, head.synced_sequence).into();
-        }
         head.data = Arc::new(fresh);
         head.sequence = head.synced_sequence;
         head.synced = Arc::clone(&head.data);

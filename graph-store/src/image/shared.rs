@@ -208,12 +208,7 @@ impl Shared {
 
     /// Returns which data readers see, or saw a moment ago.
     pub(super) fn version(&self) -> DataVersion {
-        let head = locked(&self.head);
-        let (data, sequence, history) = match self.is_shown_before_sync() {
-            true => (&head.data, head.sequence, head.history),
-            false => (&head.synced, head.synced_sequence, head.synced_history),
-        };
-        let origin = &data.origin;
+        let (origin, sequence, history) = self.reached();
         // The same numbers may be other changes: after a crash, in a backup that is restored, in a later process.
         let source = match history {
             0 => origin.to_string(),
@@ -323,20 +318,22 @@ impl Shared {
         }
     }
 
-    /// Returns what the changes that readers see were made to, and the sequence of the last of them.
-    fn reached(&self) -> (String, u64) {
+    /// Returns what the changes that readers see were made to, the sequence of the last of them, and what tells them from
+    /// others.
+    fn reached(&self) -> (Arc<str>, u64, u64) {
         let head = locked(&self.head);
-        let (data, sequence) = match self.is_shown_before_sync() {
-            true => (&head.data, head.sequence),
-            false => (&head.synced, head.synced_sequence),
+        let (data, sequence, history) = if self.is_shown_before_sync() {
+            (&head.data, head.sequence, head.history)
+        } else {
+            (&head.synced, head.synced_sequence, head.synced_history)
         };
-        (data.origin.to_string(), sequence)
+        (Arc::clone(&data.origin), sequence, history)
     }
 
     pub(super) fn position(&self, context: &CallContext) -> Result<ChangePosition, StoreError> {
-        let (origin, sequence) = self.reached();
+        let (origin, sequence, _) = self.reached();
         let mut position = ChangePosition {
-            origin,
+            origin: origin.to_string(),
             sequence,
             request: None,
         };
@@ -355,19 +352,15 @@ impl Shared {
         context: &CallContext,
     ) -> Result<ChangesSince, StoreError> {
         // Before the records are read: readers need not see later ones yet.
-        let (origin, last) = self.reached();
-        if position.origin != origin || position.sequence > last {
+        let (origin, last, _) = self.reached();
+        if *position.origin != *origin || position.sequence > last {
             return Ok(ChangesSince::Unknown);
         }
         let after = position.reads_after();
         let mut records = self.records_from(after, limit.saturating_add(1), context)?;
         records.retain(|record| record.sequence <= last);
         let forgotten = records.first().map_or(last, |first| first.sequence - 1);
-        let mut since = position.changes(records, forgotten);
-        if let ChangesSince::Known(records) = &mut since {
-            records.truncate(limit);
-        }
-        Ok(since)
+        Ok(position.changes(records, forgotten, limit))
     }
 
     /// Returns the first records after a sequence, those that wait for their sync among them.

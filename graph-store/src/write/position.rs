@@ -44,23 +44,27 @@ impl ChangePosition {
     }
 
     /// Tells what has changed, as a store answers [`changes_since`](crate::WriteStore::changes_since): from the records
-    /// that it has [read](ChangePosition::reads_after), and the highest sequence that was forgotten.
+    /// that it has [read](ChangePosition::reads_after), one more than are to be returned at most, and the highest sequence
+    /// that was forgotten.
     #[must_use]
-    pub fn changes(&self, mut records: Vec<ChangeRecord>, forgotten: u64) -> ChangesSince {
+    pub fn changes(
+        &self,
+        mut records: Vec<ChangeRecord>,
+        forgotten: u64,
+        limit: usize,
+    ) -> ChangesSince {
         let is_here = |record: &&ChangeRecord| record.sequence == self.sequence;
         if let Some(here) = records.first().filter(is_here) {
             if self.request.as_ref() != Some(&here.said.request) {
                 return ChangesSince::Unknown;
             }
             records.remove(0);
-            return ChangesSince::Known(records);
+        } else if forgotten != self.sequence {
+            // Without its record, the position is known only where those begin that are kept.
+            return ChangesSince::Unknown;
         }
-        // Without the record of the position, it is where those begin that are kept.
-        if forgotten == self.sequence {
-            ChangesSince::Known(records)
-        } else {
-            ChangesSince::Unknown
-        }
+        records.truncate(limit);
+        ChangesSince::Known(records)
     }
 }
 
@@ -111,7 +115,7 @@ mod tests {
             // Its record would have been forgotten before.
             (at(2, None), &[2, 3], 1, ChangesSince::Unknown),
         ] {
-            let found = position.changes(records(read), forgotten);
+            let found = position.changes(records(read), forgotten, 10);
             assert_eq!(found, expected, "{position:?} {read:?} {forgotten}");
         }
     }

@@ -165,11 +165,7 @@ impl Log<'_> {
         }
         let after = position.reads_after();
         let walked = self.after(after, limit.saturating_add(1), context).await?;
-        let mut since = position.changes(walked.records, walked.forgotten);
-        if let ChangesSince::Known(records) = &mut since {
-            records.truncate(limit);
-        }
-        Ok(since)
+        Ok(position.changes(walked.records, walked.forgotten, limit))
     }
 
     /// Returns the time before which no transaction is open any more.
