@@ -8,7 +8,7 @@ use schema_registry::Checked;
 use schema_registry::{Binding, Expected, SchemaStoreError, ServiceKind, StoredSchema};
 use search_index::apollo_compiler::ExecutableDocument;
 use search_index::engine::{EngineError, IndexState, PhysicalName, index_behind};
-use search_index::indexer::Indexer;
+use search_index::indexer::{Indexer, IndexerOptions};
 use search_index::service::{SearchService, SearchServiceOptions, Target};
 use service_runtime::Example;
 use soml_core::Schema;
@@ -407,20 +407,20 @@ impl SearchApp {
         }
     }
 
+    /// Returns what writes the indexes of a schema; `None` where none are built.
+    pub(super) fn indexer(&self, of: &Bound, options: IndexerOptions) -> Option<Indexer> {
+        let data = Arc::clone(self.data.as_ref()?);
+        let (soml, indexes) = (Arc::clone(&of.soml), Arc::clone(&of.indexes));
+        let engine = Arc::clone(&self.engines.written);
+        Some(Indexer::new(soml, indexes, data, engine, options))
+    }
+
     /// Builds indexes in the background.
     pub(super) fn run(self: &Arc<Self>, job: Job, accepted: Option<Accepted>) {
         let mut options = self.options.indexer(&self.host.options.name);
         // Only a user takes hours of a store that does not say whether its data have changed.
         options.rebuild_unknown &= job.origin == Origin::User;
-        let indexer = self.data.as_ref().map(|data| {
-            Indexer::new(
-                Arc::clone(&job.candidate.soml),
-                Arc::clone(&job.candidate.indexes),
-                Arc::clone(data),
-                Arc::clone(&self.engines.written),
-                options,
-            )
-        });
+        let indexer = self.indexer(&job.candidate, options);
         let job = Arc::new(job);
         self.job.store(Some(Arc::clone(&job)));
         let run = Run::new(Arc::clone(self), Arc::clone(&job), indexer, accepted);

@@ -142,16 +142,10 @@ impl SearchApp {
 
     /// Follows the data as long as the same indexes are searched; returns after which time to look again.
     async fn follow_bound(self: &Arc<Self>, bound: &Arc<Bound>, ready: &Ready) -> Duration {
-        let Some(data) = &self.data else {
+        let options = self.options.indexer(&self.host.options.name);
+        let Some(indexer) = self.indexer(bound, options) else {
             return self.options.follow_interval;
         };
-        let indexer = Indexer::new(
-            Arc::clone(&bound.soml),
-            Arc::clone(&bound.indexes),
-            Arc::clone(data),
-            Arc::clone(&self.engines.written),
-            self.options.indexer(&self.host.options.name),
-        );
         let token = self.follower.token.child_token();
         let context = CallContext::new().with_cancellation(token.clone());
         let _ends = token.drop_guard();

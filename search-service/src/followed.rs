@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use search_index::engine::{Built, PhysicalName};
-use search_index::indexer::Following;
+use search_index::indexer::{self, Following};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -62,10 +62,28 @@ impl DataFollower {
     }
 
     pub(super) fn show(&self, state: FollowState, following: Option<&Following>) {
+        if self.is_shown(&state, following) {
+            return;
+        }
         let indexes = following.into_iter().flat_map(Following::indexes);
         let indexes = indexes.map(|index| (index.index.clone(), index.built.clone()));
         let indexes = indexes.collect();
         self.shown.store(Arc::new(Followed { state, indexes }));
         self.moved.send_modify(|times| *times += 1);
+    }
+
+    /// Returns whether a state is shown already, and indexes with the changes that they have.
+    fn is_shown(&self, state: &FollowState, following: Option<&Following>) -> bool {
+        let (shown, indexes) = (
+            self.shown.load(),
+            following.map_or(&[][..], Following::indexes),
+        );
+        let is_there = |index: &indexer::Followed| {
+            let known = shown.indexes.get(&index.index);
+            known.is_some_and(|known| known.data.as_ref() == index.position())
+        };
+        shown.state == *state
+            && shown.indexes.len() == indexes.len()
+            && indexes.iter().all(is_there)
     }
 }

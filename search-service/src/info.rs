@@ -146,7 +146,7 @@ fn index(bound: &Bound, at: usize, definition: &IndexDefinition, seen: &SeenInde
         },
         "refused": built.map(refused).unwrap_or_default(),
         "sequence": built.and_then(|built| built.data.as_ref()).map(|data| data.sequence),
-        "secondsBehind": seen.lag.map(|lag| lag.time.as_secs_f64()),
+        "secondsBehind": seen.lag.map(|lag| lag.as_secs_f64()),
         "progress": progress.map(progress_of),
     })
 }

@@ -61,16 +61,9 @@ pub(super) struct SeenIndex {
     pub(super) documents: Option<u64>,
     /// What it has and lacks, as far as it was noted.
     pub(super) built: Option<Built>,
-    /// How far it is behind its data; `None` where that is not known.
-    pub(super) lag: Option<Lag>,
+    /// For how long it has lacked the first change of its data that it lacks; `None` where that is not known.
+    pub(super) lag: Option<Duration>,
     pub(super) problems: Vec<Problem>,
-}
-
-/// How far an index is behind its data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Lag {
-    /// For how long it has lacked the first change that it lacks, by the clock of who wrote it.
-    pub(super) time: Duration,
 }
 
 /// What is wrong with an index that is searched.

@@ -1,12 +1,11 @@
 //! Looks at the engines. Nothing is remembered from when the indexes were built.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
 use futures::future::join_all;
 use graph_store::CallContext;
-use graph_store::write::ChangesSince;
 use search_index::engine::{
     Age, Built, DataPosition, Engine, EngineError, EngineHealth, HealthLevel, IndexState,
     PhysicalName,
@@ -20,7 +19,7 @@ use tokio::time::{Instant, timeout_at};
 use super::app::SearchApp;
 use super::bound::Bound;
 use super::followed::Followed;
-use super::look::{EngineState, Lag, Look, Problem, SeenIndex};
+use super::look::{EngineState, Look, Problem, SeenIndex};
 
 /// Indexes whose documents are counted at the same time.
 const COUNTS: usize = 4;
@@ -106,14 +105,14 @@ impl SearchApp {
         let built = built_of(&states, &followed, &there);
         // In this order: an index whose documents were counted has all changes that there were then, if it has all that
         // there are now.
-        let standings = timeout_at(end, self.standings(&built, context)).await;
+        let ages = timeout_at(end, self.ages(&built, context)).await;
         let seen = Seen {
             app: self,
             states,
             health,
             counts,
             built,
-            standings: standings.unwrap_or_default(),
+            ages: ages.unwrap_or_default(),
             may_be_older: self.may_be_older(bound),
             is_building: self.is_building(),
         };
@@ -129,59 +128,26 @@ impl SearchApp {
 /// For how long an index may lack changes until that is a problem.
 const LONG: Duration = Duration::from_secs(30);
 
-/// How data stand to what an index has of them.
-#[derive(Clone, Copy)]
-enum Standing {
-    Level,
-    Behind(Lag),
-    /// They are others.
-    Other,
-    Unknown,
-}
-
 impl SearchApp {
-    /// Looks how the data stand to what indexes have.
-    async fn standings(
+    /// Looks how old indexes are that have the data before some positions.
+    async fn ages(
         &self,
         built: &HashMap<PhysicalName, Built>,
         context: &CallContext,
-    ) -> HashMap<Option<DataPosition>, Standing> {
+    ) -> HashMap<Option<DataPosition>, Age> {
         let Some(data) = &self.data else {
             return HashMap::new();
         };
         let data = Data::of(data);
-        let mut standings = HashMap::new();
+        let noted = built.values().map(|built| built.data.clone());
         // Of an index that is being filled under the name of one that is gone, nothing is noted yet.
-        let unnoted = std::iter::once(None);
-        for position in built
-            .values()
-            .map(|built| built.data.clone())
-            .chain(unnoted)
-        {
-            if standings.contains_key(&position) {
-                continue;
-            }
-            let first = match &position {
-                Some(position) => data.changes_since(position, 1, context).await,
-                None => Ok(None),
-            };
-            let standing = match first {
-                Ok(Some(ChangesSince::Known(records))) if !records.is_empty() => {
-                    let since = SystemTime::now().duration_since(records[0].said.time);
-                    Standing::Behind(Lag {
-                        time: since.unwrap_or_default(),
-                    })
-                }
-                _ => match data.age(position.as_ref(), context).await {
-                    Ok(Age::Current) => Standing::Level,
-                    Ok(Age::Behind) => Standing::Behind(Lag::default()),
-                    Ok(Age::Older) => Standing::Other,
-                    Ok(Age::Unknown) | Err(_) => Standing::Unknown,
-                },
-            };
-            standings.insert(position, standing);
+        let positions: HashSet<Option<DataPosition>> = noted.chain([None]).collect();
+        let mut ages = HashMap::with_capacity(positions.len());
+        for position in positions {
+            let age = data.age(position.as_ref(), context).await;
+            ages.insert(position, age.unwrap_or(Age::Unknown));
         }
-        standings
+        ages
     }
 }
 
@@ -210,8 +176,8 @@ struct Seen<'s> {
     counts: Vec<(PhysicalName, Option<u64>)>,
     /// What the indexes have and lack.
     built: HashMap<PhysicalName, Built>,
-    /// How the data stand to what the indexes have.
-    standings: HashMap<Option<DataPosition>, Standing>,
+    /// How old indexes are that have the data before a position.
+    ages: HashMap<Option<DataPosition>, Age>,
     may_be_older: bool,
     is_building: bool,
 }
@@ -250,29 +216,31 @@ impl Seen<'_> {
         let built = self.built.get(name).or(mark.built.as_ref());
         let position = built.and_then(|built| built.data.clone());
         // What is not known in time is no problem of the index.
-        let standing = self.standings.get(&position).copied();
-        let standing = standing.unwrap_or(Standing::Unknown);
+        let age = self.ages.get(&position).copied().unwrap_or(Age::Unknown);
+        // By the clock of who wrote the first change that it lacks.
+        let lag = match age {
+            Age::Current => Some(Duration::ZERO),
+            Age::Behind(since) => {
+                let lag = SystemTime::now().duration_since(since);
+                Some(lag.unwrap_or_default())
+            }
+            Age::Older | Age::Unknown => None,
+        };
         if let Some(built) = built {
-            let is_behind = matches!(standing, Standing::Behind(_));
+            let is_behind = matches!(age, Age::Behind(_));
             // Those that are counted have changes that are not noted yet.
             problems.extend(self.lacks(built, documents.filter(|_| !is_behind)));
         }
-        match standing {
-            Standing::Behind(lag) if lag.time >= LONG => problems.push(Problem::Behind(lag.time)),
-            Standing::Level | Standing::Behind(_) => {}
-            Standing::Other => problems.push(Problem::Older),
-            Standing::Unknown if self.may_be_older => problems.push(Problem::MayBeOlder),
-            Standing::Unknown => {}
-        }
+        problems.extend(match age {
+            Age::Older => Some(Problem::Older),
+            Age::Unknown => self.may_be_older.then_some(Problem::MayBeOlder),
+            Age::Current | Age::Behind(_) => lag.filter(|lag| *lag >= LONG).map(Problem::Behind),
+        });
         SeenIndex {
             is_seen: true,
             documents,
             built: built.cloned(),
-            lag: match standing {
-                Standing::Level => Some(Lag::default()),
-                Standing::Behind(lag) => Some(lag),
-                Standing::Other | Standing::Unknown => None,
-            },
+            lag,
             problems,
         }
     }

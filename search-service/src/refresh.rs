@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use graph_store::CallContext;
-use search_index::indexer::{Indexer, IndexerError};
+use search_index::indexer::IndexerError;
 use service_runtime::with_causes;
 use tokio_util::sync::CancellationToken;
 
@@ -43,9 +43,9 @@ impl SearchApp {
         let Some((bound, ready)) = ready else {
             return Err(RefreshError::NotSearched);
         };
-        let Some(data) = &self.data else {
-            return Err(RefreshError::NotIndexing);
-        };
+        let options = self.options.indexer(&self.host.options.name);
+        let indexer = self.indexer(&bound, options);
+        let indexer = indexer.ok_or(RefreshError::NotIndexing)?;
         let begun = Arc::new(Refresh::of(&bound.id));
         let mut goes_on = false;
         self.refreshed.rcu(|last| {
@@ -61,13 +61,6 @@ impl SearchApp {
         if goes_on {
             return Ok(());
         }
-        let indexer = Indexer::new(
-            Arc::clone(&bound.soml),
-            Arc::clone(&bound.indexes),
-            Arc::clone(data),
-            Arc::clone(&self.engines.written),
-            self.options.indexer(&self.host.options.name),
-        );
         let app = Arc::clone(self);
         let token: CancellationToken = self.follower.token.child_token();
         drop(tokio::spawn(async move {

@@ -1,6 +1,7 @@
 //! What an engine says of its indexes, and is asked to do with them.
 
 use std::fmt;
+use std::time::SystemTime;
 
 use graph_store::write::ChangePosition;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -149,8 +150,8 @@ pub struct DataPosition {
 pub enum Age {
     /// It has the data as they are.
     Current,
-    /// It lacks changes that are known.
-    Behind,
+    /// It lacks changes that are known; the first of them is of this time.
+    Behind(SystemTime),
     /// The data are others, or it is not known what has changed since.
     Older,
     /// The store does not say which data it has.

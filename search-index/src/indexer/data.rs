@@ -66,12 +66,12 @@ impl Data {
         };
         Ok(match self.changes_since(position, 1, context).await? {
             Some(ChangesSince::Unknown) => Age::Older,
-            Some(ChangesSince::Known(records)) if !records.is_empty() => Age::Behind,
-            // Nobody has ever changed them by a mutation.
-            Some(ChangesSince::Known(_)) if version.is_none() && position.sequence == 0 => {
-                Age::Unknown
-            }
-            Some(ChangesSince::Known(_)) => Age::Current,
+            Some(ChangesSince::Known(records)) => match records.first() {
+                Some(first) => Age::Behind(first.said.time),
+                // Nobody has ever changed them by a mutation.
+                None if version.is_none() && position.sequence == 0 => Age::Unknown,
+                None => Age::Current,
+            },
             None => match version {
                 None => Age::Unknown,
                 Some(version)

@@ -1,23 +1,21 @@
 //! Applies what has changed in the data to indexes that are complete.
 
-use std::collections::{BTreeSet, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use call_context::CallError;
+use graph_store::CallContext;
 use graph_store::write::{ChangePosition, ChangesSince};
-use graph_store::{CallContext, StoreError};
 use oxrdf::NamedNode;
 use serde::Deserialize;
 
 use super::changed::Changed;
-use super::error::{IndexerError, is_transient};
+use super::current::Current;
+use super::error::IndexerError;
 use super::pages::Pages;
-use super::progress::Setback;
 use super::run::{Indexer, REFUSALS};
-use super::tries::{Building, Tries};
+use super::tries::Building;
 use super::write::{Misfits, Writer};
-use crate::document::Document;
 use crate::dsl::{Bool, Nested, Query, ScoreMode, Search, Sort, Terms, TotalHits, Value};
 use crate::engine::{Binding, Built, DataPosition, EngineError, PhysicalName, SearchEngine};
 use crate::mapping::{Content, ObjectFields};
@@ -181,10 +179,11 @@ impl Indexer {
         };
         let Some(last) = records.last() else {
             let is_same = |index: &Followed| index.position() == Some(&position);
-            return Ok(match following.indexes.iter().all(is_same) {
-                true => Standing::Level,
+            return Ok(if following.indexes.iter().all(is_same) {
+                Standing::Level
+            } else {
                 // Another index has changes that there are not.
-                false => Standing::Lost,
+                Standing::Lost
             });
         };
         let end = DataPosition::from(ChangePosition::from(&position).after(last));
@@ -277,28 +276,14 @@ impl Indexer {
         version: u64,
         context: &CallContext,
     ) -> Result<u64, IndexerError> {
-        let writer = Writer {
-            engine: &*self.engine,
-            binding,
-            options: &self.options,
-            progress: self.progress.of(&binding.definition.name),
-            clock: self.clock(context),
-            version,
-            misfits: Misfits::LeaveOut,
-            left_out: Mutex::default(),
-        };
-        let mut rewritten = Rewritten {
+        let rewriting = Rewriting {
             indexer: self,
             pages,
-            writer: &writer,
-            refused: HashSet::new(),
-            resolved: HashSet::new(),
+            writer: self.writer(binding, version, Misfits::LeaveOut, context),
         };
-        for page in objects.chunks(PAGE) {
-            rewritten.rewrite(page, context).await?;
-        }
-        let left_out = writer.left_out_now().len();
-        Ok((objects.len() - left_out) as u64)
+        rewriting.rewrite(objects, context).await?;
+        let left_out = rewriting.writer.into_left_out();
+        Ok((objects.len() - left_out.len()) as u64)
     }
 
     /// Applies changes to an index, which has all changes before a position then.
@@ -309,24 +294,15 @@ impl Indexer {
         position: &DataPosition,
         context: &CallContext,
     ) -> Result<(), IndexerError> {
-        let definition = self.indexes.named(&index.object);
-        let definition =
-            definition.ok_or_else(|| IndexerError::UnknownObject(index.object.clone()))?;
-        let pages = self.pages(definition);
-        let progress = self.progress.of(&index.object);
+        let definition = self.definition(&index.object)?;
+        let (pages, progress) = (self.pages(definition), self.progress.of(&index.object));
         let malformed = progress.malformed();
-        let writer = Writer {
-            engine: &*self.engine,
-            binding: Binding {
-                definition,
-                name: &index.index,
-            },
-            options: &self.options,
-            progress,
-            clock: self.clock(context),
-            version: position.sequence,
-            misfits: Misfits::LeaveOut,
-            left_out: Mutex::default(),
+        let name = &index.index;
+        let binding = Binding { definition, name };
+        let rewriting = Rewriting {
+            indexer: self,
+            pages: &pages,
+            writer: self.writer(binding, position.sequence, Misfits::LeaveOut, context),
         };
         let parents = self.patiently(context, || pages.parents(changed, context));
         let mut first: BTreeSet<NamedNode> = parents.await?.into_iter().collect();
@@ -334,20 +310,64 @@ impl Indexer {
         // What is wrong with these may be what they embed, and no document says what that is.
         let refused = index.built.refusals.iter();
         first.extend(refused.map(|refusal| NamedNode::new_unchecked(&refusal.iri)));
-        let mut rewritten = Rewritten {
-            indexer: self,
-            pages: &pages,
-            writer: &writer,
-            refused: index.built.refusals.iter().map(|r| r.iri.clone()).collect(),
-            resolved: HashSet::new(),
-        };
         let objects: Vec<NamedNode> = first.iter().cloned().collect();
+        rewriting.rewrite(&objects, context).await?;
+        rewriting
+            .rewrite_referrers(&objects, &first, context)
+            .await?;
+        self.engine.advance(name, position, context).await?;
+        let documents = || self.engine.count(name, context);
+        let documents = self.patiently(context, documents).await?;
+        let left_out = rewriting.writer.into_left_out();
+        let built = &mut index.built;
+        built.documents = documents;
+        built.malformed += progress.malformed().saturating_sub(malformed);
+        // All that were listed have been tried again.
+        let listed = std::mem::take(&mut built.refusals).len() as u64;
+        built.rejected = built.rejected.saturating_sub(listed) + left_out.len() as u64;
+        built.refusals = left_out.into_values().take(REFUSALS).collect();
+        built.data = Some(position.clone());
+        Ok(())
+    }
+}
+
+/// Documents that are written again.
+struct Rewriting<'r> {
+    indexer: &'r Indexer,
+    pages: &'r Pages,
+    writer: Writer<'r>,
+}
+
+impl Rewriting<'_> {
+    /// Writes the documents of objects as they are now.
+    async fn rewrite(
+        &self,
+        objects: &[NamedNode],
+        context: &CallContext,
+    ) -> Result<(), IndexerError> {
         for page in objects.chunks(PAGE) {
-            rewritten.rewrite(page, context).await?;
+            let mut current = Current::of(self.indexer, self.pages, page);
+            while let Some((part, documents)) = current.next(context).await? {
+                for document in documents.iter().flatten() {
+                    self.writer.progress.add_malformed(&document.malformed);
+                }
+                self.writer.rewrite(part, documents).await?;
+            }
         }
+        Ok(())
+    }
+
+    /// Writes the documents that embed some objects, but for those that are written already.
+    async fn rewrite_referrers(
+        &self,
+        objects: &[NamedNode],
+        written: &BTreeSet<NamedNode>,
+        context: &CallContext,
+    ) -> Result<(), IndexerError> {
+        let (indexer, binding) = (self.indexer, self.writer.binding);
         for objects in objects.chunks(REFERRED) {
-            let Some(query) = referrers(&definition.fields, objects) else {
-                break;
+            let Some(query) = referrers(&binding.definition.fields, objects) else {
+                return Ok(());
             };
             let mut search = Search {
                 query: Some(query),
@@ -357,126 +377,32 @@ impl Indexer {
                 source: vec!["id".to_owned()],
                 ..Search::default()
             };
-            loop {
-                let found = || self.engine.search(writer.binding, &search, context);
-                let found = self.patiently(context, found).await?;
-                let is_last = found.hits.len() < PAGE;
+            let mut is_last = false;
+            while !is_last {
+                let found = || indexer.engine.search(binding, &search, context);
+                let found = indexer.patiently(context, found).await?;
+                is_last = found.hits.len() < PAGE;
                 search.search_after = found.hits.last().map(|hit| hit.sort.clone());
-                let mut page = found
-                    .hits
-                    .iter()
-                    .map(|hit| iri_of(&hit.source))
-                    .collect::<Result<Vec<_>, _>>()?;
-                page.retain(|iri| !first.contains(iri));
-                rewritten.rewrite(&page, context).await?;
-                if is_last {
-                    break;
-                }
+                let page = found.hits.iter().map(|hit| iri_of(&hit.source));
+                let mut page = page.collect::<Result<Vec<_>, _>>()?;
+                page.retain(|iri| !written.contains(iri));
+                self.rewrite(&page, context).await?;
             }
-        }
-        let resolved = rewritten.resolved;
-        self.engine.advance(&index.index, position, context).await?;
-        let documents = || self.engine.count(&index.index, context);
-        let documents = self.patiently(context, documents).await?;
-        let left_out = writer
-            .left_out
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        let built = &mut index.built;
-        built.documents = documents;
-        built.malformed += progress.malformed().saturating_sub(malformed);
-        built
-            .refusals
-            .retain(|refusal| !resolved.contains(&refusal.iri));
-        built.rejected =
-            built.rejected.saturating_sub(resolved.len() as u64) + left_out.len() as u64;
-        built.refusals.extend(left_out.into_values());
-        built.refusals.sort_by(|a, b| a.iri.cmp(&b.iri));
-        built.refusals.truncate(REFUSALS);
-        built.data = Some(position.clone());
-        Ok(())
-    }
-}
-
-/// Documents that are written again.
-struct Rewritten<'r> {
-    indexer: &'r Indexer,
-    pages: &'r Pages,
-    writer: &'r Writer<'r>,
-    /// The objects that had no document.
-    refused: HashSet<String>,
-    /// Those of them that were read again.
-    resolved: HashSet<String>,
-}
-
-impl Rewritten<'_> {
-    /// Writes the documents of objects as they are now, in parts if they are larger than expected.
-    async fn rewrite(
-        &mut self,
-        iris: &[NamedNode],
-        context: &CallContext,
-    ) -> Result<(), IndexerError> {
-        let mut parts = vec![iris];
-        while let Some(part) = parts.pop() {
-            if part.is_empty() {
-                continue;
-            }
-            let documents = match self.read(part, context).await {
-                Ok(documents) => documents,
-                Err(StoreError::Call(CallError::OutOfMemory)) if part.len() > 1 => {
-                    let (first, second) = part.split_at(part.len() / 2);
-                    parts.extend([second, first]);
-                    continue;
-                }
-                Err(error) => return Err(error.into()),
-            };
-            let progress = self.writer.progress;
-            for document in documents.iter().flatten() {
-                progress.add_malformed(&document.malformed);
-            }
-            self.writer.rewrite(part, documents).await?;
-            let again = part.iter().map(NamedNode::as_str);
-            let again = again.filter(|iri| self.refused.contains(*iri));
-            self.resolved.extend(again.map(str::to_owned));
         }
         Ok(())
-    }
-
-    async fn read(
-        &self,
-        iris: &[NamedNode],
-        context: &CallContext,
-    ) -> Result<Vec<Option<Document>>, StoreError> {
-        let iris: Arc<[NamedNode]> = iris.into();
-        let bytes = self.indexer.options.bulk_bytes.saturating_mul(2).max(1);
-        let mut tries = Tries::new(self.indexer.clock(context));
-        loop {
-            match self.pages.current(&iris, bytes, context).await {
-                Err(error) if is_transient(&error) && !tries.are_over() => {
-                    tracing::warn!(
-                        error = &error as &dyn std::error::Error,
-                        "documents that have changed are read again"
-                    );
-                    tries.pause(Setback::of(&error.into())).await?;
-                }
-                result => return result,
-            }
-        }
     }
 }
 
 /// Returns what the documents match that embed one of some objects; `None` where none embed any.
 fn referrers(fields: &ObjectFields, objects: &[NamedNode]) -> Option<Query> {
-    let ids: Vec<Value> = objects
-        .iter()
-        .map(|iri| Value::from(iri.as_str()))
-        .collect();
+    let ids = objects.iter().map(|iri| Value::from(iri.as_str()));
+    let ids: Vec<Value> = ids.collect();
     let clauses = clauses(fields, &ids);
     (!clauses.is_empty()).then(|| any(clauses))
 }
 
 fn clauses(fields: &ObjectFields, ids: &[Value]) -> Vec<Query> {
-    let mut clauses = Vec::new();
+    let mut found = Vec::new();
     for field in fields.fields.values() {
         let Content::Object(embedded) = &field.content else {
             continue;
@@ -487,9 +413,9 @@ fn clauses(fields: &ObjectFields, ids: &[Value]) -> Vec<Query> {
             values: ids.to_vec(),
             boost: None,
         })];
-        here.extend(clauses_within(inner, ids));
+        here.extend(clauses(inner, ids));
         let here = any(here);
-        clauses.push(if embedded.nested {
+        found.push(if embedded.nested {
             Query::Nested(Nested {
                 path: inner.path.clone(),
                 query: Box::new(here),
@@ -499,24 +425,13 @@ fn clauses(fields: &ObjectFields, ids: &[Value]) -> Vec<Query> {
             here
         });
     }
-    clauses
+    found
 }
 
-fn clauses_within(fields: &ObjectFields, ids: &[Value]) -> Vec<Query> {
-    if fields.id_only {
-        return Vec::new();
-    }
-    clauses(fields, ids)
-}
-
-/// Matches what one of some clauses does, without scores.
+/// Matches what one of some clauses does.
 fn any(clauses: Vec<Query>) -> Query {
-    let any = Query::Bool(Bool {
-        should: clauses,
-        ..Bool::default()
-    });
     Query::Bool(Bool {
-        filter: vec![any],
+        should: clauses,
         ..Bool::default()
     })
 }

@@ -43,6 +43,7 @@
 
 mod changed;
 mod check;
+mod current;
 mod data;
 mod error;
 mod fill;

@@ -246,7 +246,7 @@ impl<'i> Indexes<'i> {
         let is_certain = !self.ages.are_changed_by_others || !self.options.rebuild_unknown;
         let is_new_enough = match age {
             // It follows what has changed since.
-            Age::Current | Age::Behind => is_certain,
+            Age::Current | Age::Behind(_) => is_certain,
             Age::Older => false,
             Age::Unknown => !self.options.rebuild_unknown,
         };

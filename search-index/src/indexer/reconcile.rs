@@ -2,16 +2,15 @@
 //! others make by SPARQL.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use call_context::CallError;
+use graph_store::CallContext;
 use graph_store::query::ObjectRef;
-use graph_store::{CallContext, StoreError};
 use oxrdf::NamedNode;
 use serde_json::Value as Json;
 use tokio::sync::Mutex;
 
+use super::current::Current;
 use super::error::IndexerError;
 use super::follow::iri_of;
 use super::pages::Pages;
@@ -71,9 +70,7 @@ impl Indexer {
         let token = context.cancellation.child_token();
         let _ends = token.clone().drop_guard();
         let context = &context.clone().with_cancellation(token);
-        let definition = self.indexes.named(object);
-        let definition =
-            definition.ok_or_else(|| IndexerError::UnknownObject(object.to_owned()))?;
+        let definition = self.definition(object)?;
         let pages = self.pages(definition);
         let objects = self.patiently(context, || pages.ids(context)).await?;
         let total = objects.len() as u64;
@@ -136,26 +133,10 @@ impl Compared<'_> {
             .map(|object| NamedNode::new_unchecked(object.iri()))
             .collect();
         let mut wanted: BTreeMap<String, Document> = BTreeMap::new();
-        let mut parts: Vec<&[NamedNode]> = vec![&iris];
-        while let Some(part) = parts.pop() {
-            let shared: Arc<[NamedNode]> = part.into();
-            let bytes = indexer.options.bulk_bytes.saturating_mul(2).max(1);
-            let read = indexer.patiently(context, || self.pages.current(&shared, bytes, context));
-            match read.await {
-                Ok(read) => {
-                    let read = part.iter().zip(read);
-                    let read =
-                        read.filter_map(|(iri, read)| Some((iri.as_str().to_owned(), read?)));
-                    wanted.extend(read);
-                }
-                Err(IndexerError::Store(StoreError::Call(CallError::OutOfMemory)))
-                    if part.len() > 1 =>
-                {
-                    let (first, second) = part.split_at(part.len() / 2);
-                    parts.extend([second, first]);
-                }
-                Err(error) => return Err(error),
-            }
+        let mut current = Current::of(indexer, &self.pages, &iris);
+        while let Some((part, documents)) = current.next(context).await? {
+            let read = part.iter().zip(documents);
+            wanted.extend(read.filter_map(|(iri, read)| Some((iri.as_str().to_owned(), read?))));
         }
         let end = objects.last().map(ObjectRef::iri).filter(|_| !is_last);
         let mut differ: BTreeSet<NamedNode> = BTreeSet::new();

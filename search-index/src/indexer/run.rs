@@ -1,8 +1,8 @@
 //! A run from its plan to the moved aliases.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use graph_store::query::ObjectRef;
 use graph_store::{CallContext, GraphStore};
@@ -22,9 +22,7 @@ use super::report::{ObjectReport, Outcome, Report};
 use super::tries::{Building, Clock, Tries};
 use super::verify::Expected;
 use super::write::{Misfits, Writer};
-use crate::engine::{
-    Age, Binding, Built, DataPosition, Engine, EngineError, PhysicalName, Refusal, Switch,
-};
+use crate::engine::{Age, Binding, Built, DataPosition, Engine, EngineError, PhysicalName, Switch};
 use crate::mapping::{IndexDefinition, IndexNumber, Indexes};
 
 /// Objects without a document that are listed.
@@ -274,14 +272,14 @@ impl Indexer {
     fn definitions(&self) -> Result<Vec<&IndexDefinition>, IndexerError> {
         match &self.options.only {
             None => Ok(self.indexes.indexes.iter().collect()),
-            Some(names) => {
-                let find = |name: &String| {
-                    let found = self.indexes.named(name);
-                    found.ok_or_else(|| IndexerError::UnknownObject(name.clone()))
-                };
-                names.iter().map(find).collect()
-            }
+            Some(names) => names.iter().map(|name| self.definition(name)).collect(),
         }
+    }
+
+    /// Returns the definition of the index of an object.
+    pub(super) fn definition(&self, object: &str) -> Result<&IndexDefinition, IndexerError> {
+        let found = self.indexes.named(object);
+        found.ok_or_else(|| IndexerError::UnknownObject(object.to_owned()))
     }
 
     pub(super) fn pages(&self, definition: &IndexDefinition) -> Pages {
@@ -472,16 +470,8 @@ impl Indexer {
         let pages = self.pages(definition);
         let objects = self.objects(&pages, context).await?;
         progress.begin(Stage::Filling, objects.len() as u64);
-        let writer = Writer {
-            engine: &*self.engine,
-            binding: Binding { definition, name },
-            options: &self.options,
-            progress,
-            clock: self.clock(context),
-            version: created.version(),
-            misfits: Misfits::Fail,
-            left_out: Mutex::default(),
-        };
+        let binding = Binding { definition, name };
+        let writer = self.writer(binding, created.version(), Misfits::Fail, context);
         self.fill(&pages, progress, context)
             .run(&objects, &writer)
             .await?;
@@ -495,10 +485,7 @@ impl Indexer {
             self.engine.refresh(name, context)
         })
         .await?;
-        let left_out: BTreeMap<String, Refusal> = writer
-            .left_out
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
+        let left_out = writer.into_left_out();
         let expected = Expected {
             object: &definition.name,
             objects: &objects,
@@ -532,6 +519,26 @@ impl Indexer {
         });
         progress.enter(Stage::Complete);
         Ok(outcome)
+    }
+
+    /// Returns what writes documents to an index.
+    pub(super) fn writer<'w>(
+        &'w self,
+        binding: Binding<'w>,
+        version: u64,
+        misfits: Misfits,
+        context: &'w CallContext,
+    ) -> Writer<'w> {
+        Writer {
+            engine: &*self.engine,
+            binding,
+            options: &self.options,
+            progress: self.progress.of(&binding.definition.name),
+            clock: self.clock(context),
+            version,
+            misfits,
+            left_out: Mutex::default(),
+        }
     }
 
     async fn objects(

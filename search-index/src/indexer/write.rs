@@ -83,9 +83,14 @@ impl Writer<'_> {
             .await
     }
 
-    /// Returns the objects that were left out, and why.
-    pub(super) fn left_out_now(&self) -> MutexGuard<'_, BTreeMap<String, Refusal>> {
+    fn left_out_now(&self) -> MutexGuard<'_, BTreeMap<String, Refusal>> {
         self.left_out.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the objects that were left out in the end, and why.
+    pub(super) fn into_left_out(self) -> BTreeMap<String, Refusal> {
+        let left_out = self.left_out.into_inner();
+        left_out.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn leave_out(&self, iri: &str, refusal: Refusal) {

@@ -1,14 +1,12 @@
 //! `soml index`.
 
-use std::sync::Arc;
-
 use clap::Args;
 use rdf_load::thousands;
 use search_index::indexer::{Outcome, Report};
 use search_service::Engines;
 
 use super::config_args::ConfigArgs;
-use super::indexing::Searchable;
+use super::indexing::{Searchable, build, reconcile};
 use super::input::Input;
 use super::store::{Opened, StoreArgs, over_served, runtime};
 use super::{CliError, Console, Exit};
@@ -46,15 +44,10 @@ impl Index {
             let searchable = Searchable::new(schema.soml, &engine, &settings, console).await?;
             let mut options = settings.search_options().indexer(&settings.name);
             options.only = self.only.clone();
-            let (data, written) = (Arc::clone(&store), Arc::clone(&engine));
-            let built = searchable.build(data, written, options.clone(), console);
-            let report = built.await?;
+            let indexer = searchable.indexer(store, engine, options);
+            let report = build(&indexer, console).await?;
             let repaired = if self.refresh {
-                Some(
-                    searchable
-                        .reconcile(store, engine, options, &report)
-                        .await?,
-                )
+                Some(reconcile(&indexer, &report).await?)
             } else {
                 None
             };

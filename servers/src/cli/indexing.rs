@@ -54,56 +54,8 @@ impl Searchable {
         })
     }
 
-    /// Builds the indexes that have changed, and applies to the others what has changed in the data.
-    pub(super) async fn build(
-        &self,
-        store: Arc<dyn GraphStore>,
-        engine: Engine,
-        options: IndexerOptions,
-        console: &mut Console<'_>,
-    ) -> Result<Report, CliError> {
-        let indexer = self.indexer(store, engine, options);
-        let (progress, context) = (indexer.progress(), CallContext::new());
-        let bar = console.interactive.then(bar);
-        let mut run = std::pin::pin!(indexer.run(&context));
-        let mut tick = tokio::time::interval(TICK);
-        let report = loop {
-            tokio::select! {
-                ended = &mut run => break ended,
-                _ = tick.tick() => show(bar.as_ref(), &progress),
-            }
-        };
-        if let Some(bar) = bar {
-            bar.finish_and_clear();
-        }
-        let report = report?;
-        self.follow(&indexer, &report, &context).await?;
-        Ok(report)
-    }
-
-    /// Compares indexes with the data, and repairs what differs; returns how many documents that were.
-    pub(super) async fn reconcile(
-        &self,
-        store: Arc<dyn GraphStore>,
-        engine: Engine,
-        options: IndexerOptions,
-        report: &Report,
-    ) -> Result<u64, CliError> {
-        let indexer = self.indexer(store, engine, options);
-        let (turn, progress, context) = (
-            Mutex::new(()),
-            Reconciliation::default(),
-            CallContext::new(),
-        );
-        for object in &report.objects {
-            let (name, index) = (object.object.as_str(), &object.index);
-            let reconciled = indexer.reconcile(name, index, &turn, &progress, &context);
-            reconciled.await?;
-        }
-        Ok(progress.repaired())
-    }
-
-    fn indexer(
+    /// Returns what writes the indexes.
+    pub(super) fn indexer(
         &self,
         store: Arc<dyn GraphStore>,
         engine: Engine,
@@ -112,22 +64,55 @@ impl Searchable {
         let (soml, indexes) = (Arc::clone(&self.soml), Arc::clone(&self.indexes));
         Indexer::new(soml, indexes, store, engine, options)
     }
+}
 
-    async fn follow(
-        &self,
-        indexer: &Indexer,
-        report: &Report,
-        context: &CallContext,
-    ) -> Result<(), CliError> {
-        let objects = report.objects.iter();
-        let indexes = objects.map(|object| (object.object.as_str(), &object.index));
-        let Some(mut following) = indexer.following(indexes, context).await? else {
-            return Ok(());
-        };
-        while indexer.follow(&mut following, context).await? == Standing::Behind {}
-        indexer.note(&mut following, true, context).await?;
-        Ok(())
+/// Builds the indexes that have changed, and applies to the others what has changed in the data.
+pub(super) async fn build(
+    indexer: &Indexer,
+    console: &mut Console<'_>,
+) -> Result<Report, CliError> {
+    let (progress, context) = (indexer.progress(), CallContext::new());
+    let bar = console.interactive.then(bar);
+    let mut run = std::pin::pin!(indexer.run(&context));
+    let mut tick = tokio::time::interval(TICK);
+    let report = loop {
+        tokio::select! {
+            ended = &mut run => break ended,
+            _ = tick.tick() => show(bar.as_ref(), &progress),
+        }
+    };
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
     }
+    let report = report?;
+    follow(indexer, &report, &context).await?;
+    Ok(report)
+}
+
+/// Compares indexes with the data, and repairs what differs; returns how many documents that were.
+pub(super) async fn reconcile(indexer: &Indexer, report: &Report) -> Result<u64, CliError> {
+    let (turn, progress, context) = (
+        Mutex::new(()),
+        Reconciliation::default(),
+        CallContext::new(),
+    );
+    for object in &report.objects {
+        let (name, index) = (object.object.as_str(), &object.index);
+        let reconciled = indexer.reconcile(name, index, &turn, &progress, &context);
+        reconciled.await?;
+    }
+    Ok(progress.repaired())
+}
+
+async fn follow(indexer: &Indexer, report: &Report, context: &CallContext) -> Result<(), CliError> {
+    let objects = report.objects.iter();
+    let indexes = objects.map(|object| (object.object.as_str(), &object.index));
+    let Some(mut following) = indexer.following(indexes, context).await? else {
+        return Ok(());
+    };
+    while indexer.follow(&mut following, context).await? == Standing::Behind {}
+    indexer.note(&mut following, true, context).await?;
+    Ok(())
 }
 
 fn bar() -> ProgressBar {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::config_args::ConfigArgs;
 use super::format::Format;
-use super::indexing::Searchable;
+use super::indexing::{Searchable, build};
 use super::input::Input;
 use super::remote::{RemoteService, TokenArgs};
 use super::store::{Opened, StoreArgs, context, over_served, runtime};
@@ -101,14 +101,9 @@ impl Search {
         runtime()?.block_on(async {
             let engine = engines.written();
             let searchable = Searchable::new(schema.soml, &engine, &settings, console).await?;
-            let report = searchable
-                .build(
-                    store,
-                    engine,
-                    settings.search_options().indexer(&settings.name),
-                    console,
-                )
-                .await?;
+            let options = settings.search_options().indexer(&settings.name);
+            let indexer = searchable.indexer(store, engine, options);
+            let report = build(&indexer, console).await?;
             let targets = report.objects.into_iter().map(|o| Target::Ready(o.index));
             let service = SearchService::new(
                 searchable.api,

@@ -26,6 +26,14 @@ pub(crate) fn agent() -> ureq::Agent {
     config.build().into()
 }
 
+/// Returns the address of a service by the word before it, from the lines that its program has said.
+pub(crate) fn base<'s>(said: &'s [String], word: &str) -> &'s str {
+    let line = said.iter().find(|line| line.starts_with(word));
+    let line = line.unwrap_or_else(|| panic!("{said:#?}"));
+    let url = line.split_whitespace().nth(1).unwrap();
+    url.trim_end_matches("/graphql")
+}
+
 /// A running process, which is killed when this is dropped.
 pub(crate) struct Running {
     pub(crate) child: Child,

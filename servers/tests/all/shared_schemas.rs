@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::gateway::soml::post;
 use crate::kills::Rdf4j;
-use crate::processes::{Running, agent, eventually, output};
+use crate::processes::{Running, agent, base, eventually, output};
 use crate::random_tests::setting;
 
 /// How often an instance looks what others have bound.
@@ -82,11 +82,8 @@ impl Instance {
         }
         let running = Running::start(command.stderr(Stdio::null()));
         let said = running.said_until("Security:");
-        let line = said.iter().find(|line| line.starts_with("GraphQL:"));
-        let url = line.expect("an address").split_whitespace().nth(1);
-        let base = url.expect("an address").trim_end_matches("/graphql");
         Instance {
-            base: base.to_owned(),
+            base: base(&said, "GraphQL:").to_owned(),
             said,
             running,
         }
@@ -423,16 +420,10 @@ fn the_gateway_of_a_process_serves_what_is_bound_there_at_once() {
     ]);
     let running = Running::start(command.stderr(Stdio::null()));
     let said = running.said_until("Composed:");
-    let base = |word: &str| {
-        let line = said.iter().find(|line| line.starts_with(word));
-        let url = line.expect("an address").split_whitespace().nth(1);
-        let base = url.expect("an address").trim_end_matches("/graphql");
-        base.to_owned()
-    };
-    let gateway = base("Gateway:");
+    let gateway = base(&said, "Gateway:").to_owned();
     assert_eq!(whose(&post(&gateway, LOOK, None).1), Some("apple"));
     let objects = Instance {
-        base: base("GraphQL:"),
+        base: base(&said, "GraphQL:").to_owned(),
         said: said.clone(),
         running,
     };

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::processes::{PATIENCE, Running, agent};
+use crate::processes::{PATIENCE, Running, agent, base};
 
 /// A running `soml serve`, which ends when this is dropped.
 pub(crate) struct Soml {
@@ -72,10 +72,7 @@ impl Soml {
 
     /// Returns the address of a service by the word before it.
     pub(crate) fn base(&self, word: &str) -> &str {
-        let line = self.said.iter().find(|line| line.starts_with(word));
-        let line = line.unwrap_or_else(|| panic!("{:#?}", self.said));
-        let url = line.split_whitespace().nth(1).unwrap();
-        url.trim_end_matches("/graphql")
+        base(&self.said, word)
     }
 
     /// Returns the GraphQL endpoint of the object service.

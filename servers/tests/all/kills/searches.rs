@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{KILLS_OF_REPOSITORY, Run, processes};
-use crate::processes::{Running, agent, eventually};
+use crate::processes::{PATIENCE, Running, agent, base, eventually};
 use crate::random::Random;
 use crate::repository::MEMORY;
 
@@ -237,11 +237,8 @@ impl Process {
     }
 
     /// Returns the address on the line of a word.
-    fn base(&self, word: &str) -> String {
-        let line = self.said.iter().find(|line| line.starts_with(word));
-        let line = line.unwrap_or_else(|| panic!("{:#?}", self.said));
-        let url = line.split_whitespace().nth(1).unwrap();
-        url.trim_end_matches("/graphql").to_owned()
+    fn base(&self, word: &str) -> &str {
+        base(&self.said, word)
     }
 
     fn kill(&mut self) {
@@ -262,12 +259,9 @@ fn compare(names: &Names, objects: &str, searches: &str) {
         };
         info["state"] == "READY" && !indexes.is_empty() && indexes.iter().all(is_level)
     };
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     while !is_level(&info) {
-        assert!(
-            begun.elapsed() < crate::processes::PATIENCE,
-            "not level: {info:#}"
-        );
+        assert!(begun.elapsed() < PATIENCE, "not level: {info:#}");
         thread::sleep(Duration::from_millis(20));
         info = get(&format!("{searches}/soml/info"));
     }
@@ -326,15 +320,15 @@ fn searches_of_a_service_that_is_killed_show_what_its_objects_are() {
         let mut service = start();
         let writers = Writers::start(&names, run.random.number());
         for _ in 0..kills {
-            writers.open(&service.base("GraphQL:"));
+            writers.open(service.base("GraphQL:"));
             run.sleep(1_500);
             run.met += u64::from(writers.busy.load(Ordering::Relaxed) > 0);
             service.kill();
             service = start();
-            writers.open(&service.base("GraphQL:"));
+            writers.open(service.base("GraphQL:"));
             run.sleep(500);
             writers.pause();
-            compare(&names, &service.base("GraphQL:"), &service.base("Search:"));
+            compare(&names, service.base("GraphQL:"), service.base("Search:"));
         }
         mutations += writers.end();
     });
@@ -402,7 +396,7 @@ fn searches_of_processes_that_are_killed_show_what_the_objects_are() {
         let (mut writing, mut searching) = (objects(), searches());
         let writers = Writers::start(&names, run.random.number());
         for _ in 0..kills {
-            writers.open(&writing.base("GraphQL:"));
+            writers.open(writing.base("GraphQL:"));
             run.sleep(2_000);
             run.met += u64::from(writers.busy.load(Ordering::Relaxed) > 0);
             let which = run.random.below(3);
@@ -412,18 +406,14 @@ fn searches_of_processes_that_are_killed_show_what_the_objects_are() {
             if which != 1 {
                 writing.kill();
                 writing = objects();
-                writers.open(&writing.base("GraphQL:"));
+                writers.open(writing.base("GraphQL:"));
             }
             if which != 0 {
                 searching = searches();
             }
             run.sleep(500);
             writers.pause();
-            compare(
-                &names,
-                &writing.base("GraphQL:"),
-                &searching.base("Search:"),
-            );
+            compare(&names, writing.base("GraphQL:"), searching.base("Search:"));
         }
         mutations += writers.end();
         drop((writing, searching));

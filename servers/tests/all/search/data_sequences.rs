@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::stoppable::Stoppable;
 use super::{Sky, World, add_planet, embedded, image, on_both_engines};
-use crate::processes::{Running, agent};
+use crate::processes::{Running, agent, base};
 
 const A: &str = "@prefix v: <http://e/> . v:a a v:Planet ; v:title \"A\" .";
 
@@ -146,11 +146,7 @@ fn what_a_client_has_written_it_finds_through_the_gateway() {
     }
     let running = Running::start(command.stderr(Stdio::null()));
     let said = running.said_until("Composed:");
-    let url = |word: &str| -> String {
-        let line = said.iter().find(|line| line.starts_with(word));
-        let url = line.and_then(|line| line.split_whitespace().nth(1));
-        url.expect("an address").to_owned()
-    };
+    let url = |word: &str| format!("{}/graphql", base(&said, word));
     let (objects, gateway) = (url("GraphQL:"), url("Gateway:"));
     let send = |url: &str, query: &str, awaited: Option<&str>| -> (Option<String>, Value) {
         let mut request = agent().post(url).content_type("application/json");

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use servers::demo::STAR_WARS;
 
 use crate::gateway::soml;
-use crate::processes::{Running, output};
+use crate::processes::{Running, base, output};
 
 fn post(base: &str, query: &str) -> Value {
     let (status, answer) = soml::post(base, query, None);
@@ -33,13 +33,6 @@ fn start(program: &str, arguments: &[&str], last: &str) -> (Running, Vec<String>
     (running, said)
 }
 
-fn base(said: &[String], word: &str) -> String {
-    let line = said.iter().find(|line| line.starts_with(word));
-    let line = line.unwrap_or_else(|| panic!("{said:#?}"));
-    let url = line.split_whitespace().nth(1).unwrap();
-    url.trim_end_matches("/graphql").to_owned()
-}
-
 #[test]
 fn the_demo_finds_tatooine_with_a_typing_error() {
     let program = env!("CARGO_BIN_EXE_soml");
@@ -47,21 +40,21 @@ fn the_demo_finds_tatooine_with_a_typing_error() {
     let (_process, said) = start(program, &arguments, "Search:");
     let (objects, search) = (base(&said, "GraphQL:"), base(&said, "Search:"));
     assert_ne!(objects, search);
-    soml::wait_until_indexed(&search);
-    let examples = soml::get(&search, "/examples");
+    soml::wait_until_indexed(search);
+    let examples = soml::get(search, "/examples");
     let queries: Vec<_> = examples["examples"].as_array().unwrap().iter().collect();
     assert!(queries.len() > 2, "{examples}");
     for example in &queries {
-        let answer = post(&search, example["query"].as_str().unwrap());
+        let answer = post(search, example["query"].as_str().unwrap());
         assert!(answer.get("errors").is_none(), "{example}: {answer:#}");
     }
     let first = queries[0]["query"].as_str().unwrap();
     assert!(first.contains("Tatoine"), "{first}");
-    let answer = post(&search, first);
+    let answer = post(search, first);
     let planet = &answer["data"]["planet_search"]["hits"][0]["planet"];
     assert_eq!(planet["name"], "Tatooine", "{answer:#}");
     let objects = post(
-        &objects,
+        objects,
         "{ planet(ID: \"https://swapi.co/resource/planet/1\") { name } }",
     );
     assert_eq!(objects["data"]["planet"][0]["name"], "Tatooine");
@@ -80,8 +73,8 @@ fn the_search_service_alone_serves_a_schema_over_data() {
     ];
     let (_process, said) = start(program, &arguments, "Search:");
     let search = base(&said, "Search:");
-    soml::wait_until_indexed(&search);
-    let answer = post(&search, "{ film_search(size: 0) { total { value } } }");
+    soml::wait_until_indexed(search);
+    let answer = post(search, "{ film_search(size: 0) { total { value } } }");
     assert_eq!(
         answer["data"]["film_search"]["total"]["value"], 7,
         "{answer:#}"
