@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Kills the service, over a folder and over RDF4J, and an RDF4J server while clients write, as often as a release asks for: 200 and 100
-# times, in about an hour. `cargo test -p servers -- --ignored kills` does so a few times.
+# Kills the service over a folder and over RDF4J, an RDF4J server, and services whose indexes follow, over a folder and over RDF4J with
+# three nodes of OpenSearch, while clients write: 200 times or 100 times each, as a release asks for, in about an hour and a half.
+# `cargo test -p servers -- --ignored kills` does so a few times.
 #
 #   KILLS_SEED=N scripts/kills.sh
 #
@@ -30,3 +31,4 @@ run() {
 run 200 a_service_over_a_folder
 run 200 a_service_that_is_killed
 run 100 a_server_that_is_killed
+run 100 searches::

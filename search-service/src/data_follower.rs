@@ -201,6 +201,7 @@ impl SearchApp {
                     }
                 }
             };
+            self.follower.take_corrections(following);
             match standing {
                 Ok(Standing::Behind) => self.follower.show(FollowState::Here, Some(following)),
                 Ok(Standing::Level) => {

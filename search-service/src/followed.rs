@@ -1,11 +1,11 @@
 //! How far the indexes follow the changes of the data, as others see it.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 use search_index::engine::{Built, PhysicalName};
-use search_index::indexer::{self, Following};
+use search_index::indexer::{self, Following, Lacks};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +15,8 @@ use super::job::{Failure, Waiting};
 #[derive(Default)]
 pub(super) struct DataFollower {
     shown: ArcSwap<Followed>,
+    /// What comparisons have found indexes to lack, until it is said of those that are followed.
+    lacking: Mutex<Vec<(PhysicalName, Lacks)>>,
     /// Somebody waits for changes.
     pub(super) nudge: Notify,
     /// Counts the changes of what is shown.
@@ -55,6 +57,28 @@ impl DataFollower {
         self.shown.load_full()
     }
 
+    /// Says what an index that is followed here lacks; gives that back if it is not.
+    pub(super) fn correct(&self, index: &PhysicalName, lacks: Lacks) -> Result<(), Lacks> {
+        let shown = self.shown();
+        if !shown.indexes.contains_key(index) {
+            return Err(lacks);
+        }
+        self.lacking().push((index.clone(), lacks));
+        self.nudge.notify_one();
+        Ok(())
+    }
+
+    /// Takes what was said of indexes into account.
+    pub(super) fn take_corrections(&self, following: &mut Following) {
+        for (index, lacks) in self.lacking().drain(..) {
+            following.correct(&index, &lacks);
+        }
+    }
+
+    fn lacking(&self) -> MutexGuard<'_, Vec<(PhysicalName, Lacks)>> {
+        self.lacking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Shows another state; the indexes are as they were.
     pub(super) fn show_state(&self, state: FollowState) {
         let indexes = self.shown().indexes.clone();
@@ -72,7 +96,7 @@ impl DataFollower {
         self.moved.send_modify(|times| *times += 1);
     }
 
-    /// Returns whether a state is shown already, and indexes with the changes that they have.
+    /// Returns whether a state is shown already, and indexes with what they have and lack.
     fn is_shown(&self, state: &FollowState, following: Option<&Following>) -> bool {
         let (shown, indexes) = (
             self.shown.load(),
@@ -80,7 +104,7 @@ impl DataFollower {
         );
         let is_there = |index: &indexer::Followed| {
             let known = shown.indexes.get(&index.index);
-            known.is_some_and(|known| known.data.as_ref() == index.position())
+            known.is_some_and(|known| *known == index.built)
         };
         shown.state == *state
             && shown.indexes.len() == indexes.len()

@@ -70,7 +70,10 @@ impl SearchApp {
                 for (object, index) in &ready {
                     let (turn, progress) = (&app.applying, &begun.progress);
                     let reconciled = indexer.reconcile(object, index, turn, progress, &context);
-                    reconciled.await?;
+                    let lacks = reconciled.await?;
+                    if let Err(lacks) = app.follower.correct(index, lacks) {
+                        indexer.note_lacks(index, &lacks, &context).await?;
+                    }
                 }
                 Ok::<_, IndexerError>(())
             };

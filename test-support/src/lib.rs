@@ -12,6 +12,8 @@ pub mod fault_rows;
 #[cfg(feature = "images")]
 pub mod images;
 pub mod number;
+#[cfg(feature = "opensearch")]
+pub mod opensearch;
 pub mod random;
 pub mod random_tests;
 pub mod repository;

@@ -20,11 +20,25 @@ const MAX_TERM: usize = 32_766;
 /// Maximum number of nested objects of a document.
 const MAX_NESTED: usize = 10_000;
 
-/// Makes the block of a document; its root is the last one.
+/// Bytes of a document in memory, beside its values.
+const DOCUMENT: usize = 2 << 10;
+
+/// Bytes of a term in memory, beside its text.
+const TERM: usize = size_of::<Token>() + 16;
+
+/// The documents of nested objects, and that of their root behind them.
+#[derive(Default)]
+pub(super) struct Block {
+    pub(super) documents: Vec<TantivyDocument>,
+    /// Bytes in memory, about.
+    pub(super) bytes: usize,
+}
+
+/// Makes the block of a document.
 ///
 /// # Errors
 /// Says why the document does not fit the layout.
-pub(super) fn block(layout: &Layout, document: &Document) -> Result<Vec<TantivyDocument>, String> {
+pub(super) fn block(layout: &Layout, document: &Document) -> Result<Block, String> {
     if document.id.is_empty() || document.id.len() > MAX_ID {
         return Err(format!("an id has 1 to {MAX_ID} bytes"));
     }
@@ -35,14 +49,15 @@ pub(super) fn block(layout: &Layout, document: &Document) -> Result<Vec<TantivyD
     let mut writer = Writer {
         layout,
         id: &document.id,
-        block: Vec::new(),
+        block: Block::default(),
     };
     let mut values = Values::default();
     writer.object(&layout.root, &members, &mut values)?;
     let mut root = writer.document(ROOT, values)?;
     root.add_text(layout.own.key, &document.id);
     root.add_bytes(layout.own.source, &document.source);
-    writer.block.push(root);
+    writer.block.documents.push(root);
+    writer.block.bytes += 2 * document.source.len();
     Ok(writer.block)
 }
 
@@ -55,7 +70,7 @@ struct Values<'v> {
 struct Writer<'w> {
     layout: &'w Layout,
     id: &'w str,
-    block: Vec<TantivyDocument>,
+    block: Block,
 }
 
 impl<'w> Writer<'w> {
@@ -99,7 +114,7 @@ impl<'w> Writer<'w> {
         let Some(level) = level else {
             return self.object(shape, members, values);
         };
-        if self.block.len() >= MAX_NESTED {
+        if self.block.documents.len() >= MAX_NESTED {
             return Err(format!(
                 "a document has at most {MAX_NESTED} nested objects"
             ));
@@ -107,13 +122,14 @@ impl<'w> Writer<'w> {
         let mut own = Values::default();
         self.object(shape, members, &mut own)?;
         let document = self.document(level, own)?;
-        self.block.push(document);
+        self.block.documents.push(document);
         Ok(())
     }
 
     /// Writes the document of a level.
-    fn document(&self, level: usize, values: Values<'_>) -> Result<TantivyDocument, String> {
+    fn document(&mut self, level: usize, values: Values<'_>) -> Result<TantivyDocument, String> {
         let own = self.layout.own;
+        self.block.bytes += DOCUMENT;
         let mut document = TantivyDocument::default();
         document.add_text(own.block, self.id);
         document.add_u64(own.level, level as u64);
@@ -124,7 +140,7 @@ impl<'w> Writer<'w> {
     }
 
     fn leaf(
-        &self,
+        &mut self,
         at: usize,
         values: &[&Json],
         document: &mut TantivyDocument,
@@ -138,6 +154,7 @@ impl<'w> Writer<'w> {
                     text.add(analyzer, &scalar_text(value).ok_or_else(|| misfit(value))?)?;
                 }
                 document.add_u64(leaf.column, text.tokens.len() as u64);
+                self.block.bytes += text.tokens.len() * TERM;
                 if !text.tokens.is_empty() {
                     document.add_pre_tokenized_text(leaf.field, text.finish());
                 }

@@ -216,9 +216,11 @@ impl Entry {
                 .data
                 .as_ref()
                 .is_none_or(|noted| noted.sequence < committed.sequence)
+            // Else the index cannot be read, and health says so.
+            && let Ok(documents) = index.snapshot().roots()
         {
             // It was noted before the last commit.
-            built.documents = index.snapshot().roots;
+            built.documents = documents;
             built.data = Some(committed);
         }
         mark

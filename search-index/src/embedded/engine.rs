@@ -32,6 +32,9 @@ const MAX_WAITING: usize = 1_000;
 /// Indexes that have a writer at once.
 const MAX_WRITERS: usize = 4;
 
+/// Bytes of documents that are written at once. There is no way to the engine that more of them would shorten.
+const LARGEST_BULK: usize = 256 << 10;
+
 /// What a search costs beside its documents, for each of its clauses, in documents.
 const CLAUSE_COST: u64 = 64;
 
@@ -433,7 +436,7 @@ fn cost(snapshot: &Snapshot, search: &Search) -> u64 {
         .iter()
         .for_each(|aggregation| aggregation.for_each(&mut add));
     let hit = search::HIT_STEPS as u64 + search.sort.len() as u64;
-    let window = search::window(search).min(snapshot.roots);
+    let window = search::window(search).min(snapshot.size());
     let hits = window.saturating_mul(hit);
     let work = snapshot
         .size()
@@ -476,7 +479,11 @@ impl SearchEngine for EmbeddedEngine {
     }
 
     async fn indexes(&self, _: &CallContext) -> Result<Vec<IndexState>, EngineError> {
-        Ok(self.indexes.catalog().states())
+        let indexes = Arc::clone(&self.indexes);
+        self.looking
+            .run(move || indexes.catalog().states())
+            .await
+            .map_err(EngineError::from)
     }
 
     async fn create(
@@ -503,6 +510,10 @@ impl SearchEngine for EmbeddedEngine {
         let name = name.as_str().to_owned();
         self.write(context, move |indexes| indexes.delete(&name))
             .await
+    }
+
+    fn largest_bulk(&self) -> usize {
+        LARGEST_BULK
     }
 
     async fn bulk(
@@ -579,7 +590,11 @@ impl SearchEngine for EmbeddedEngine {
 
     async fn count(&self, name: &PhysicalName, context: &CallContext) -> Result<u64, EngineError> {
         context.check()?;
-        Ok(self.indexes.catalog().get(name.as_str())?.snapshot().roots)
+        let snapshot = self.indexes.catalog().get(name.as_str())?.snapshot();
+        match snapshot.counted_roots() {
+            Some(roots) => Ok(roots),
+            None => self.looking.run(move || snapshot.roots()).await?,
+        }
     }
 
     async fn ids(

@@ -1,23 +1,27 @@
 //! One index: its files, its writer, and what searches see of it.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use tantivy::directory::MmapDirectory;
 use tantivy::index::{SegmentComponent, SegmentMeta};
 use tantivy::indexer::{IndexWriterOptions, UserOperation};
-use tantivy::{Directory, Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, Term};
+use tantivy::{Directory, Index, IndexReader, IndexWriter, ReloadPolicy, Term};
 
-use super::block::block;
+use super::backlog::{Backlog, Waiting};
+use super::block::{Block, block};
 use super::error::{failed, problem};
 use super::layout::Layout;
 use super::snapshot::Snapshot;
 use crate::engine::{BulkOperation, DataPosition, EngineError, Mark, Rejected};
 use crate::mapping::IndexDefinition;
 
-/// Memory of documents that are not on disk yet.
-const WRITER_MEMORY: usize = 32 << 20;
+/// Memory of documents that are not on disk yet: about the least that tantivy allows.
+const WRITER_MEMORY: usize = 16 << 20;
+
+/// Writes after which they are put on disk though nobody has asked for it: until then, each keeps about a kilobyte for what it replaces.
+const MAX_UNCOMMITTED: usize = 8_000;
 
 /// Bytes of stored documents that are read together for one of them. Hits are rarely neighbours.
 const DOCUMENTS: usize = 4 << 10;
@@ -42,11 +46,15 @@ pub(super) struct OpenIndex {
     /// Made from the definition when that is first seen.
     layout: OnceLock<Arc<Layout>>,
     snapshot: RwLock<Arc<Snapshot>>,
-    writer: Mutex<Option<IndexWriter<TantivyDocument>>>,
+    writer: Mutex<Option<IndexWriter<Waiting>>>,
+    /// What the writer has and no segment yet.
+    backlog: Arc<Backlog>,
     /// The data that the index has, as of its last commit.
     data: Mutex<Option<DataPosition>>,
-    /// Something was written since the last commit.
+    /// Something was written since searches have seen all.
     is_changed: AtomicBool,
+    /// Writes since the last commit.
+    uncommitted: AtomicUsize,
     /// What was written since the last commit is lost.
     is_lost: AtomicBool,
 }
@@ -87,7 +95,7 @@ impl OpenIndex {
         let data = noted.and_then(|noted| serde_json::from_str(&noted).ok());
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
         let reader: IndexReader = reader.try_into().map_err(failed)?;
-        let snapshot = Snapshot::new(reader.searcher(), None)?;
+        let snapshot = Snapshot::new(reader.searcher(), None);
         Ok(OpenIndex {
             mark,
             index,
@@ -95,8 +103,10 @@ impl OpenIndex {
             layout: OnceLock::new(),
             snapshot: RwLock::new(Arc::new(snapshot)),
             writer: Mutex::new(None),
+            backlog: Arc::default(),
             data: Mutex::new(data),
             is_changed: AtomicBool::new(false),
+            uncommitted: AtomicUsize::new(0),
             is_lost: AtomicBool::new(false),
         })
     }
@@ -166,10 +176,10 @@ impl OpenIndex {
         write: &BulkOperation,
     ) -> Result<Option<Rejected>, EngineError> {
         let block = match write {
-            BulkOperation::Delete(_) => Ok(Vec::new()),
+            BulkOperation::Delete(_) => Ok(Block::default()),
             BulkOperation::Index(document) => block(layout, document),
         };
-        let block = match block {
+        let Block { documents, bytes } = match block {
             Ok(block) => block,
             Err(reason) => {
                 return Ok(Some(Rejected {
@@ -179,20 +189,29 @@ impl OpenIndex {
                 }));
             }
         };
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let writer = match &mut *writer {
+        let mut open = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let writer = match &mut *open {
             Some(writer) => writer,
             none => none.insert(self.new_writer()?),
         };
         let old = Term::from_field_text(layout.own.block, write.id());
         let mut operations = vec![UserOperation::Delete(old)];
-        operations.extend(block.into_iter().map(UserOperation::Add));
+        let mut place = Some(self.backlog.enter(bytes));
+        let last = documents.len().saturating_sub(1);
+        operations.extend(documents.into_iter().enumerate().map(|(at, document)| {
+            let _place = place.take_if(|_| at == last);
+            UserOperation::Add(Waiting { document, _place })
+        }));
         self.is_changed.store(true, Ordering::Release);
         writer.run(operations).map_err(failed)?;
+        drop(open);
+        if self.uncommitted.fetch_add(1, Ordering::AcqRel) + 1 >= MAX_UNCOMMITTED {
+            self.commit_early()?;
+        }
         Ok(None)
     }
 
-    fn new_writer(&self) -> Result<IndexWriter<TantivyDocument>, EngineError> {
+    fn new_writer(&self) -> Result<IndexWriter<Waiting>, EngineError> {
         // One thread each: writing is in the background, and searches need the processors.
         let options = IndexWriterOptions::builder()
             .num_worker_threads(1)
@@ -225,7 +244,7 @@ impl OpenIndex {
         *self.data_now() = data;
         self.reader.reload().map_err(failed)?;
         let last = self.snapshot();
-        let new = Snapshot::new(self.reader.searcher(), Some(&last))?;
+        let new = Snapshot::new(self.reader.searcher(), Some(&last));
         *self
             .snapshot
             .write()
@@ -234,7 +253,15 @@ impl OpenIndex {
         Ok(())
     }
 
+    /// Puts what was written on disk before all of a change may be there; searches do not see it yet.
+    fn commit_early(&self) -> Result<(), EngineError> {
+        self.commit(self.data().as_ref()).inspect_err(|_| {
+            self.is_lost.store(true, Ordering::Release);
+        })
+    }
+
     fn commit(&self, data: Option<&DataPosition>) -> Result<(), EngineError> {
+        self.uncommitted.store(0, Ordering::Release);
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(open) = &mut *writer else {
             return Ok(());
@@ -261,10 +288,7 @@ impl OpenIndex {
 
     /// Ends writing for now, so that its memory and threads are free. Nothing that was written is lost.
     pub(super) fn rest(&self) -> Result<(), EngineError> {
-        // What was written since the last commit may be a part of a change.
-        self.commit(self.data().as_ref()).inspect_err(|_| {
-            self.is_lost.store(true, Ordering::Release);
-        })?;
+        self.commit_early()?;
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         match writer.take() {
             Some(writer) => writer.wait_merging_threads().map_err(failed),

@@ -22,10 +22,11 @@
 //!
 //! # Memory
 //!
-//! A writer holds up to 32 MB of documents before it puts them into a segment, and at most four indexes have
-//! a writer at once. A search counts what it holds with
+//! A writer holds up to 16 MB of documents before it puts them into a segment, and 8 MB of those that wait for that; at
+//! most four indexes have a writer at once. A search counts what it holds with
 //! [`CallContext::hold`](graph_store::CallContext::hold): sets of documents, hits, buckets and sources.
 
+mod backlog;
 mod bits;
 mod block;
 mod catalog;

@@ -18,8 +18,8 @@ pub(super) struct Snapshot {
     pub(super) segments: Vec<Segment>,
     /// Reads stored documents; its segments are these.
     pub(super) searcher: Searcher,
-    /// Number of documents that are no nested objects.
-    pub(super) roots: u64,
+    /// Number of documents that are no nested objects, once somebody has asked for it.
+    roots: OnceLock<u64>,
 }
 
 /// A segment as of one refresh.
@@ -47,33 +47,43 @@ pub(super) struct Lengths {
 }
 
 impl Snapshot {
-    /// Takes what a searcher sees; what the last snapshot worked out is kept.
-    pub(super) fn new(searcher: Searcher, last: Option<&Snapshot>) -> Result<Self, EngineError> {
+    /// Takes what a searcher sees; what the last snapshot worked out is kept. That takes as long for few documents as for many.
+    pub(super) fn new(searcher: Searcher, last: Option<&Snapshot>) -> Self {
         let known: HashMap<SegmentId, &Arc<Derived>> = last
             .into_iter()
             .flat_map(|last| &last.segments)
             .map(|segment| (segment.reader.segment_id(), &segment.derived))
             .collect();
-        let mut segments = Vec::new();
-        let mut roots = 0;
-        for reader in searcher.segment_readers() {
+        let segment = |reader: &SegmentReader| {
             let derived = known.get(&reader.segment_id());
-            let segment = Segment {
+            Segment {
                 reader: reader.clone(),
                 derived: derived.map_or_else(Arc::default, |derived| Arc::clone(derived)),
-            };
-            let all = segment.level(ROOT)?;
-            roots += match reader.alive_bitset() {
-                None => all.count(),
-                Some(alive) => all.iter().filter(|doc| alive.is_alive(*doc)).count() as u64,
-            };
-            segments.push(segment);
-        }
-        Ok(Snapshot {
-            segments,
+            }
+        };
+        Snapshot {
+            segments: searcher.segment_readers().iter().map(segment).collect(),
             searcher,
-            roots,
-        })
+            roots: OnceLock::new(),
+        }
+    }
+
+    /// Returns how many documents are no nested objects, if that has been counted.
+    pub(super) fn counted_roots(&self) -> Option<u64> {
+        self.roots.get().copied()
+    }
+
+    /// Counts the documents that are no nested objects. It takes a step for each document where there are nested objects.
+    pub(super) fn roots(&self) -> Result<u64, EngineError> {
+        if let Some(roots) = self.counted_roots() {
+            return Ok(roots);
+        }
+        let roots = self
+            .segments
+            .iter()
+            .map(Segment::roots)
+            .sum::<Result<_, _>>()?;
+        Ok(*self.roots.get_or_init(|| roots))
     }
 
     /// Returns how many documents the segments have, nested objects and deleted ones among them.
@@ -99,10 +109,26 @@ impl Segment {
         Ok(&levels[(level + 1).min(levels.len() - 1)])
     }
 
+    /// Counts the documents that are no nested objects.
+    fn roots(&self) -> Result<u64, EngineError> {
+        if self.level_column()?.max_value() == ROOT as u64 {
+            return Ok(u64::from(self.reader.num_docs()));
+        }
+        let all = self.level(ROOT)?;
+        Ok(match self.reader.alive_bitset() {
+            None => all.count(),
+            Some(alive) => all.iter().filter(|doc| alive.is_alive(*doc)).count() as u64,
+        })
+    }
+
+    fn level_column(&self) -> Result<Column<u64>, EngineError> {
+        self.reader.fast_fields().u64(LEVEL).map_err(failed)
+    }
+
     /// Returns an empty set, then that of each level, then an empty one again where levels end.
     fn levels(&self) -> Result<Vec<Bits>, EngineError> {
         let size = self.reader.max_doc();
-        let column = self.reader.fast_fields().u64(LEVEL).map_err(failed)?;
+        let column = self.level_column()?;
         let highest = column.max_value() as usize;
         let mut levels = vec![Bits::new(size); highest + 3];
         for doc in 0..size {

@@ -79,6 +79,11 @@ pub trait SearchEngine: Send + Sync {
     /// When the engine cannot be reached.
     async fn delete(&self, name: &PhysicalName, context: &CallContext) -> Result<(), EngineError>;
 
+    /// Returns the bytes of documents above which a bulk is not written any quicker, and only takes memory.
+    fn largest_bulk(&self) -> usize {
+        usize::MAX
+    }
+
     /// Writes documents, and returns those that the engine did not take. They are found, or not any more, after
     /// [`SearchEngine::refresh`] or [`SearchEngine::advance`].
     ///

@@ -1,6 +1,6 @@
 //! Applies what has changed in the data to indexes that are complete.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,11 +13,14 @@ use super::changed::Changed;
 use super::current::Current;
 use super::error::IndexerError;
 use super::pages::Pages;
+use super::reconcile::Lacks;
 use super::run::{Indexer, REFUSALS};
 use super::tries::Building;
 use super::write::{Misfits, Writer};
 use crate::dsl::{Bool, Nested, Query, ScoreMode, Search, Sort, Terms, TotalHits, Value};
-use crate::engine::{Binding, Built, DataPosition, EngineError, PhysicalName, SearchEngine};
+use crate::engine::{
+    Binding, Built, DataPosition, EngineError, PhysicalName, Refusal, SearchEngine,
+};
 use crate::mapping::{Content, ObjectFields};
 
 /// Changes that are asked for at first, of which nothing is known.
@@ -87,6 +90,12 @@ impl Following {
     pub fn sequence(&self) -> Option<u64> {
         let positions = self.indexes.iter().filter_map(Followed::position);
         positions.map(|position| position.sequence).min()
+    }
+
+    /// Takes what a [comparison](Indexer::reconcile) has found an index to lack.
+    pub fn correct(&mut self, index: &PhysicalName, lacks: &Lacks) {
+        let corrected = self.indexes.iter_mut().filter(|one| one.index == *index);
+        corrected.for_each(|one| lacks.correct(&mut one.built));
     }
 
     fn of(indexes: Vec<Followed>) -> Self {
@@ -267,7 +276,8 @@ impl Indexer {
         Ok(())
     }
 
-    /// Writes the documents of some objects of an index again, as they are now; returns how many.
+    /// Writes the documents of some objects of an index again, as they are now; returns those that have none because of a
+    /// value, and why.
     pub(super) async fn repair(
         &self,
         binding: Binding<'_>,
@@ -275,15 +285,14 @@ impl Indexer {
         objects: &[NamedNode],
         version: u64,
         context: &CallContext,
-    ) -> Result<u64, IndexerError> {
+    ) -> Result<BTreeMap<String, Refusal>, IndexerError> {
         let rewriting = Rewriting {
             indexer: self,
             pages,
             writer: self.writer(binding, version, Misfits::LeaveOut, context),
         };
         rewriting.rewrite(objects, context).await?;
-        let left_out = rewriting.writer.into_left_out();
-        Ok((objects.len() - left_out.len()) as u64)
+        Ok(rewriting.writer.into_left_out())
     }
 
     /// Applies changes to an index, which has all changes before a position then.

@@ -64,6 +64,6 @@ pub use error::{IndexerError, MalformedValues};
 pub use follow::{Followed, Following, Standing};
 pub use options::IndexerOptions;
 pub use progress::{MalformedCount, ObjectProgress, Progress, Setback, Stage};
-pub use reconcile::Reconciliation;
+pub use reconcile::{Lacks, Reconciliation};
 pub use report::{ObjectReport, Outcome, Report};
 pub use run::Indexer;

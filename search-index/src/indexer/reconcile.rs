@@ -14,10 +14,10 @@ use super::current::Current;
 use super::error::IndexerError;
 use super::follow::iri_of;
 use super::pages::Pages;
-use super::run::Indexer;
+use super::run::{Indexer, REFUSALS};
 use crate::document::Document;
 use crate::dsl::{Search, Sort, TotalHits, Value};
-use crate::engine::{Binding, EngineError, PhysicalName};
+use crate::engine::{Binding, Built, EngineError, PhysicalName, Refusal};
 use crate::mapping::{IndexDefinition, fits_keyword};
 
 /// Objects that are compared together.
@@ -51,8 +51,52 @@ impl Reconciliation {
     }
 }
 
+/// What the documents of an index lack, as a comparison has found it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lacks {
+    /// Number of values that are in no document.
+    malformed: u64,
+    /// The objects without a document because of a value, and why.
+    refused: BTreeMap<String, Refusal>,
+}
+
+impl Lacks {
+    /// Says so in place of what was known of an index before.
+    pub(super) fn correct(&self, built: &mut Built) {
+        built.malformed = self.malformed;
+        built.rejected = self.refused.len() as u64;
+        built.refusals = self.refused.values().take(REFUSALS).cloned().collect();
+    }
+}
+
 impl Indexer {
-    /// Compares an index with the data, page by page, and writes again what differs. Searches find it as it is then.
+    /// Notes with an index that nobody [follows](Indexer::follow) what its documents lack.
+    ///
+    /// # Errors
+    /// When the engine fails for longer than is tried again.
+    pub async fn note_lacks(
+        &self,
+        index: &PhysicalName,
+        lacks: &Lacks,
+        context: &CallContext,
+    ) -> Result<(), IndexerError> {
+        let states = self.patiently(context, || self.engine.indexes(context));
+        let states = states.await?;
+        let state = states.into_iter().find(|state| state.name == *index);
+        let Some(mut built) = state.and_then(|state| state.mark?.built) else {
+            return Ok(());
+        };
+        let before = built.clone();
+        lacks.correct(&mut built);
+        if built != before {
+            let note = || self.engine.note_built(index, &built, context);
+            self.patiently(context, note).await?;
+        }
+        Ok(())
+    }
+
+    /// Compares an index with the data, page by page, and writes again what differs. Searches find it as it is then. Returns
+    /// what the documents lack.
     ///
     /// `turn` is held for each page: whoever applies changes to the same index meanwhile holds it too.
     ///
@@ -65,7 +109,7 @@ impl Indexer {
         turn: &Mutex<()>,
         progress: &Reconciliation,
         context: &CallContext,
-    ) -> Result<(), IndexerError> {
+    ) -> Result<Lacks, IndexerError> {
         // What is read on other threads ends when this future is dropped.
         let token = context.cancellation.child_token();
         let _ends = token.clone().drop_guard();
@@ -84,17 +128,18 @@ impl Indexer {
             pages,
             progress,
         };
+        let mut lacks = Lacks::default();
         let mut after: Option<&str> = None;
         let mut chunks = objects.chunks(PAGE).peekable();
         if chunks.peek().is_none() {
             let _turn = turn.lock().await;
-            of.page(None, &[], true, context).await?;
+            of.page(None, &[], true, &mut lacks, context).await?;
         }
         while let Some(chunk) = chunks.next() {
             let is_last = chunks.peek().is_none();
             {
                 let _turn = turn.lock().await;
-                of.page(after, chunk, is_last, context).await?;
+                of.page(after, chunk, is_last, &mut lacks, context).await?;
             }
             after = chunk.last().map(ObjectRef::iri);
             let compared = chunk.len() as u64;
@@ -102,7 +147,7 @@ impl Indexer {
             // Whoever waits for a turn gets one.
             tokio::task::yield_now().await;
         }
-        Ok(())
+        Ok(lacks)
     }
 }
 
@@ -121,6 +166,7 @@ impl Compared<'_> {
         after: Option<&str>,
         objects: &[ObjectRef],
         is_last: bool,
+        lacks: &mut Lacks,
         context: &CallContext,
     ) -> Result<(), IndexerError> {
         let (indexer, name) = (self.indexer, self.binding.name);
@@ -138,6 +184,10 @@ impl Compared<'_> {
             let read = part.iter().zip(documents);
             wanted.extend(read.filter_map(|(iri, read)| Some((iri.as_str().to_owned(), read?))));
         }
+        let malformed = wanted
+            .values()
+            .map(|document| document.malformed.len() as u64);
+        lacks.malformed += malformed.sum::<u64>();
         let end = objects.last().map(ObjectRef::iri).filter(|_| !is_last);
         let mut differ: BTreeSet<NamedNode> = BTreeSet::new();
         let mut found = Found {
@@ -167,9 +217,11 @@ impl Compared<'_> {
         }
         let differ: Vec<NamedNode> = differ.into_iter().collect();
         let version = position.map_or(0, |position| position.sequence);
-        let repaired = indexer
+        let left_out = indexer
             .repair(self.binding, &self.pages, &differ, version, context)
             .await?;
+        let repaired = (differ.len() - left_out.len()) as u64;
+        lacks.refused.extend(left_out);
         indexer
             .patiently(context, || indexer.engine.refresh(name, context))
             .await?;

@@ -77,8 +77,9 @@ impl Indexer {
         indexes: Arc<Indexes>,
         store: Arc<dyn GraphStore>,
         engine: Engine,
-        options: IndexerOptions,
+        mut options: IndexerOptions,
     ) -> Self {
+        options.bulk_bytes = options.bulk_bytes.min(engine.largest_bulk());
         let progress = Progress::new(indexes.indexes.iter().map(|index| index.name.as_str()));
         Indexer {
             schema,

@@ -99,7 +99,8 @@ pub(super) async fn reconcile(indexer: &Indexer, report: &Report) -> Result<u64,
     for object in &report.objects {
         let (name, index) = (object.object.as_str(), &object.index);
         let reconciled = indexer.reconcile(name, index, &turn, &progress, &context);
-        reconciled.await?;
+        let lacks = reconciled.await?;
+        indexer.note_lacks(index, &lacks, &context).await?;
     }
     Ok(progress.repaired())
 }

@@ -9,10 +9,11 @@ mod server;
 pub mod written;
 
 use std::sync::{Arc, RwLock};
+use std::time::Duration;
 
 use graph_store::image::{FolderOptions, ImageStore};
 use graph_store::pattern::{PatternSource, PatternStore, Quads};
-use graph_store::remote::http::HttpStore;
+use graph_store::remote::http::{HttpEndpoint, HttpStore};
 use graph_store::remote::{
     DefaultGraph, Dialect, IsolationReport, RemoteOptions, RemoteStore, TreeForm,
 };
@@ -142,12 +143,32 @@ impl Shared {
         }
     }
 
+    /// Returns a store whose transactions may last for a time.
+    pub fn instance_of(&self, transaction_timeout: Duration) -> Arc<dyn GraphStore> {
+        match self {
+            Shared::Here(_) => {
+                let mut options = RemoteOptions::new(Dialect::Oxigraph);
+                options.transaction_timeout = transaction_timeout;
+                Arc::new(self.store_of(options))
+            }
+            Shared::There(server) => {
+                let mut options = server.options();
+                options.transaction_timeout = transaction_timeout;
+                let endpoint = HttpEndpoint::new(options).expect("options that agree");
+                Arc::new(HttpStore::new(Arc::new(endpoint)))
+            }
+        }
+    }
+
     /// Returns a store over the endpoint in this process.
     pub fn probed_store(&self) -> RemoteStore {
+        self.store_of(RemoteOptions::new(Dialect::Oxigraph))
+    }
+
+    fn store_of(&self, options: RemoteOptions) -> RemoteStore {
         let Shared::Here(updates) = self else {
             panic!("a store on a server");
         };
-        let options = RemoteOptions::new(Dialect::Oxigraph);
         let store = RemoteStore::new(Arc::new(updates.clone()), options);
         store.with_updates(Arc::new(updates.clone()))
     }

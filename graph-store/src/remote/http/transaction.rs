@@ -66,7 +66,6 @@ impl Rdf4jTransaction {
         let mut turn = queue.turn(context).await?;
         let log = Log {
             endpoint: &**endpoint,
-            transaction_timeout: options.transaction_timeout,
         };
         if turn.is_open() {
             // Of two transactions that RDF4J commits at the same time, neither may see the other.
@@ -214,7 +213,6 @@ impl Open {
         let lost = lost.into_store_error();
         let log = Log {
             endpoint: &*self.endpoint,
-            transaction_timeout: self.options.transaction_timeout,
         };
         let is_written = || -> BoxFuture<'_, _> { Box::pin(log.holds(request, context)) };
         match self.wire.settle(&is_written, context).await {

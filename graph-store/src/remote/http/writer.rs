@@ -15,8 +15,8 @@ use super::values::ServerKind;
 use super::wire::{Failure, Wire};
 use crate::error::StoreError;
 use crate::remote::write::{
-    IsolationReport, Log, PlainWriter, Queue, claims, data, fresh_graph, not_isolated, removal,
-    update, winners,
+    Gaps, IsolationReport, Log, PlainWriter, Queue, claims, data, fresh_graph, not_isolated,
+    removal, update, winners,
 };
 use crate::remote::{EndpointQuery, RemoteOptions, Rows, SparqlEndpoint, UpdateEndpoint};
 use crate::store::{StoreInfo, Transaction, WriteStore};
@@ -47,6 +47,7 @@ impl Writer {
         match kind {
             ServerKind::Rdf4j | ServerKind::GraphDb => Writer::Transactions(Transactions {
                 endpoint: Arc::clone(endpoint),
+                gaps: Gaps::new(options.transaction_timeout),
                 options,
                 queue: Queue::default(),
                 isolation: match kind {
@@ -92,13 +93,13 @@ pub(super) struct Transactions {
     queue: Queue,
     /// Whether the server keeps transactions apart, once that is known.
     isolation: OnceCell<bool>,
+    gaps: Gaps,
 }
 
 impl Transactions {
     fn log(&self) -> Log<'_> {
         Log {
             endpoint: &*self.endpoint,
-            transaction_timeout: self.options.transaction_timeout,
         }
     }
 
@@ -298,11 +299,11 @@ impl WriteStore for Transactions {
         query: &RecordQuery,
         context: &CallContext,
     ) -> Result<Vec<ChangeRecord>, StoreError> {
-        self.log().records(query, context).await
+        self.log().records(query, &self.gaps, context).await
     }
 
     async fn position(&self, context: &CallContext) -> Result<ChangePosition, StoreError> {
-        self.log().position(context).await
+        self.log().position(&self.gaps, context).await
     }
 
     async fn changes_since(
@@ -311,7 +312,9 @@ impl WriteStore for Transactions {
         limit: usize,
         context: &CallContext,
     ) -> Result<ChangesSince, StoreError> {
-        self.log().changes_since(position, limit, context).await
+        self.log()
+            .changes_since(position, limit, &self.gaps, context)
+            .await
     }
 
     async fn last_sequence(&self, context: &CallContext) -> Result<u64, StoreError> {

@@ -1,6 +1,6 @@
 //! The change graph of a server: which sequence comes next, and the records in it.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use call_context::CallContext;
 use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple};
@@ -11,6 +11,7 @@ use spargebra::term::{GraphNamePattern, GroundQuadPattern, QuadPattern};
 use spargebra::{GraphUpdateOperation, Update};
 
 use super::change::update;
+use super::gaps::Gaps;
 use super::graphs::{any_of, filter, in_change_graph, join, select, triple, values, var};
 use super::read::{malformed, rows};
 use crate::error::StoreError;
@@ -23,11 +24,13 @@ const RECORDS: usize = 200;
 /// Nodes of records that one update forgets.
 const FORGOTTEN_AT_ONCE: usize = 1_000;
 
-/// The change graph of a server, and for how long a transaction of it may last.
+/// Most records that are looked at for one that is still open before the last one.
+const LOOKED_AT: u64 = 10_000;
+
+/// The change graph of a server.
 #[derive(Clone, Copy)]
 pub(in crate::remote) struct Log<'a> {
     pub(in crate::remote) endpoint: &'a dyn SparqlEndpoint,
-    pub(in crate::remote) transaction_timeout: Duration,
 }
 
 impl Log<'_> {
@@ -96,6 +99,7 @@ impl Log<'_> {
     pub(in crate::remote) async fn records(
         &self,
         query: &RecordQuery,
+        gaps: &Gaps,
         context: &CallContext,
     ) -> Result<Vec<ChangeRecord>, StoreError> {
         match query {
@@ -112,7 +116,7 @@ impl Log<'_> {
                 Ok(self.read(start, context).await?.records)
             }
             RecordQuery::After { sequence, limit } => {
-                Ok(self.after(*sequence, *limit, context).await?.records)
+                Ok(self.after(*sequence, *limit, gaps, context).await?.records)
             }
         }
     }
@@ -125,25 +129,27 @@ impl Log<'_> {
     /// Returns the last position before which no transaction can be committed any more.
     pub(in crate::remote) async fn position(
         &self,
+        gaps: &Gaps,
         context: &CallContext,
     ) -> Result<ChangePosition, StoreError> {
         let last = self.last(context).await?;
+        let time = |read: Read| Some(read.records.first()?.said.time);
+        let last_time = time(self.first_after(last.saturating_sub(1), 1, context).await?);
         // One that is still open may have begun before many that are committed, though not before those that are older
         // than any transaction.
         let mut back = RECORDS as u64;
         let from = loop {
             let from = last.saturating_sub(back);
-            let first = self.first_after(from, 1, context).await?;
-            let is_old = |record: &ChangeRecord| {
-                let old = self.old_from();
-                old.is_some_and(|old| record.said.time < old)
-            };
-            if from == 0 || first.records.first().is_none_or(is_old) {
+            let first_time = time(self.first_after(from, 1, context).await?);
+            let may_overlap = first_time.zip(last_time);
+            let may_overlap =
+                may_overlap.is_some_and(|(first, last)| gaps.may_overlap(first, last));
+            if from == 0 || back >= LOOKED_AT || !may_overlap {
                 break from;
             }
             back = back.saturating_mul(2);
         };
-        let walked = self.after(from, usize::MAX, context).await?;
+        let walked = self.after(from, usize::MAX, gaps, context).await?;
         Ok(match walked.records.last() {
             Some(record) => ChangePosition::default().after(record),
             None => ChangePosition {
@@ -158,19 +164,17 @@ impl Log<'_> {
         &self,
         position: &ChangePosition,
         limit: usize,
+        gaps: &Gaps,
         context: &CallContext,
     ) -> Result<ChangesSince, StoreError> {
         if !position.origin.is_empty() {
             return Ok(ChangesSince::Unknown);
         }
         let after = position.reads_after();
-        let walked = self.after(after, limit.saturating_add(1), context).await?;
+        let walked = self
+            .after(after, limit.saturating_add(1), gaps, context)
+            .await?;
         Ok(position.changes(walked.records, walked.forgotten, limit))
-    }
-
-    /// Returns the time before which no transaction is open any more.
-    fn old_from(&self) -> Option<SystemTime> {
-        SystemTime::now().checked_sub(self.transaction_timeout)
     }
 
     /// Reads the first records after a sequence, whatever is missing between them.
@@ -200,6 +204,7 @@ impl Log<'_> {
         &self,
         sequence: u64,
         limit: usize,
+        gaps: &Gaps,
         context: &CallContext,
     ) -> Result<Walked, StoreError> {
         let mut walked = Walked::default();
@@ -217,7 +222,7 @@ impl Log<'_> {
                 read = self.first_after(last, wanted, context).await?;
             }
             walked.forgotten = walked.forgotten.max(read.forgotten);
-            let passed = read.passable(last, self.old_from());
+            let passed = read.passable(last, gaps);
             let Some(reached) = passed.last().map(|(sequence, _)| *sequence) else {
                 if last >= walked.forgotten {
                     break;
@@ -396,8 +401,8 @@ impl Read {
     }
 
     /// Returns what comes after a sequence without a gap in which a record can still appear: none, or
-    /// one before what is forgotten or what is older than any transaction.
-    fn passable(self, mut last: u64, old: Option<SystemTime>) -> Vec<(u64, Option<ChangeRecord>)> {
+    /// one before what is forgotten, or one that no transaction can fill any more.
+    fn passable(self, mut last: u64, gaps: &Gaps) -> Vec<(u64, Option<ChangeRecord>)> {
         let records = self.records.into_iter();
         let records = records.map(|record| (record.sequence, Some(record)));
         let fences = self.abandoned.into_iter().map(|sequence| (sequence, None));
@@ -406,10 +411,9 @@ impl Read {
         let mut passed = Vec::new();
         for (sequence, record) in all {
             let is_gap = sequence > last.saturating_add(1) && sequence > self.forgotten + 1;
-            let is_old = record
-                .as_ref()
-                .is_none_or(|record| old.is_some_and(|old| record.said.time < old));
-            if is_gap && !is_old {
+            // Whoever makes a fence has waited for what came before it.
+            let is_settled = |record: &ChangeRecord| gaps.is_settled(last + 1, record.said.time);
+            if is_gap && !record.as_ref().is_none_or(is_settled) {
                 break;
             }
             last = sequence;

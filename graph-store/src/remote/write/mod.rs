@@ -2,6 +2,7 @@
 //! guarded updates.
 
 mod change;
+mod gaps;
 mod graphs;
 mod guard;
 mod known;
@@ -16,6 +17,7 @@ use std::time::Duration;
 
 use call_context::{CallContext, CallError};
 pub(super) use change::{BlankQuads, Part, parts, update};
+pub(super) use gaps::Gaps;
 pub(super) use graphs::Graphs;
 pub(super) use log::{Log, opening};
 pub(super) use plain::{PlainWriter, not_isolated};

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use async_trait::async_trait;
 use call_context::{CallContext, CallError};
@@ -18,6 +18,7 @@ use spargebra::term::{GraphNamePattern, QuadPattern as InsertPattern};
 use spargebra::{GraphUpdateOperation, Update};
 
 use super::change::{Rows, update};
+use super::gaps::Gaps;
 use super::graphs::Graphs;
 use super::guard::{free, guard};
 use super::known::Known;
@@ -42,7 +43,7 @@ pub(in crate::remote) struct PlainWriter {
     queue: Queue,
     /// Cleared when two writers were seen to get the same.
     is_isolated: Arc<AtomicBool>,
-    transaction_timeout: Duration,
+    gaps: Gaps,
 }
 
 impl PlainWriter {
@@ -55,7 +56,7 @@ impl PlainWriter {
             graphs: Graphs::new(options),
             queue: Queue::default(),
             is_isolated: Arc::new(AtomicBool::new(true)),
-            transaction_timeout: options.transaction_timeout,
+            gaps: Gaps::new(options.transaction_timeout),
         }
     }
 
@@ -73,10 +74,7 @@ impl PlainWriter {
     }
 
     fn log<'a>(&self, session: &'a dyn UpdateSession) -> Log<'a> {
-        Log {
-            endpoint: session,
-            transaction_timeout: self.transaction_timeout,
-        }
+        Log { endpoint: session }
     }
 }
 
@@ -97,7 +95,6 @@ impl WriteStore for PlainWriter {
             turn,
             sequence,
             is_isolated: Arc::clone(&self.is_isolated),
-            transaction_timeout: self.transaction_timeout,
         }))
     }
 
@@ -107,12 +104,14 @@ impl WriteStore for PlainWriter {
         context: &CallContext,
     ) -> Result<Vec<ChangeRecord>, StoreError> {
         let session = self.endpoint.session();
-        self.log(&*session).records(query, context).await
+        self.log(&*session)
+            .records(query, &self.gaps, context)
+            .await
     }
 
     async fn position(&self, context: &CallContext) -> Result<ChangePosition, StoreError> {
         let session = self.endpoint.session();
-        self.log(&*session).position(context).await
+        self.log(&*session).position(&self.gaps, context).await
     }
 
     async fn changes_since(
@@ -123,7 +122,7 @@ impl WriteStore for PlainWriter {
     ) -> Result<ChangesSince, StoreError> {
         let session = self.endpoint.session();
         self.log(&*session)
-            .changes_since(position, limit, context)
+            .changes_since(position, limit, &self.gaps, context)
             .await
     }
 
@@ -171,7 +170,6 @@ struct PlainTransaction {
     turn: Turn,
     sequence: u64,
     is_isolated: Arc<AtomicBool>,
-    transaction_timeout: Duration,
 }
 
 /// What became of an update.
@@ -199,7 +197,6 @@ impl PlainTransaction {
     async fn outcome(&self, request: &str, context: &CallContext) -> Result<Outcome, StoreError> {
         let log = Log {
             endpoint: &*self.session,
-            transaction_timeout: self.transaction_timeout,
         };
         let holders = log.holders(self.sequence, context).await?;
         if holders.len() > 1 {

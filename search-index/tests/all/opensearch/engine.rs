@@ -1,8 +1,6 @@
 //! The engine against a real server.
 
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use graph_store::CallContext;
@@ -14,6 +12,7 @@ use search_index::engine::{
 };
 use search_index::mapping::{IndexDefinition, Owner};
 use search_index::opensearch::OpenSearch;
+use test_support::opensearch::Node;
 
 use super::fake::options;
 use super::{address, planet};
@@ -442,117 +441,11 @@ async fn aliases_move_together() {
     one.end().await;
 }
 
-/// A node that a test starts and kills.
-pub(super) struct Node {
-    port: u16,
-    folder: tempfile::TempDir,
-    settings: Vec<String>,
-    process: Child,
-}
-
-impl Node {
-    fn words(port: u16, folder: &std::path::Path) -> Vec<String> {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/servers.sh");
-        let mut command = Command::new(script);
-        command
-            .args(["command", "opensearch", &port.to_string()])
-            .arg(folder.join("node"));
-        let output = command.output().expect("the script runs");
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        let text = String::from_utf8(output.stdout).expect("text");
-        text.lines().map(str::to_owned).collect()
-    }
-
-    pub(super) fn free_port() -> u16 {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-        listener.local_addr().expect("an address").port()
-    }
-
-    pub(super) fn start(settings: &[String]) -> Node {
-        let port = Node::free_port();
-        let folder = tempfile::tempdir().expect("a folder");
-        // Whoever runs the server has to get there.
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            let all = std::fs::Permissions::from_mode(0o755);
-            std::fs::set_permissions(folder.path(), all).expect("permissions");
-        }
-        let process = Node::run(port, folder.path(), settings);
-        Node {
-            port,
-            folder,
-            settings: settings.to_vec(),
-            process,
-        }
-    }
-
-    fn run(port: u16, folder: &std::path::Path, settings: &[String]) -> Child {
-        let words = Node::words(port, folder);
-        let mut command = Command::new(&words[0]);
-        command.args(&words[1..]).args(settings).current_dir("/");
-        let (input, output) = (Stdio::null(), Stdio::null());
-        command.stdin(input).stdout(output).stderr(Stdio::null());
-        command.spawn().expect("a node")
-    }
-
-    pub(super) fn kill(&mut self) {
-        self.process.kill().expect("killed");
-        self.process.wait().expect("ended");
-    }
-
-    pub(super) fn restart(&mut self) {
-        self.process = Node::run(self.port, self.folder.path(), &self.settings);
-    }
-
-    pub(super) fn address(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
-    }
-}
-
-impl Drop for Node {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-/// Waits until a number of nodes are there and all documents can be found.
-pub(super) async fn wait(engine: &OpenSearch, nodes: u32) {
-    let until = Instant::now() + Duration::from_secs(900);
-    loop {
-        let context = CallContext::new();
-        let health = async {
-            let indexes = engine.indexes(&context).await?;
-            let names: Vec<_> = indexes.into_iter().map(|index| index.name).collect();
-            engine.health(&names, &context).await
-        };
-        let health = health.await;
-        let is_well = health.as_ref().is_ok_and(|health| {
-            let mut indexes = health.indexes.values();
-            health.nodes == nodes && indexes.all(|index| index.level != HealthLevel::Bad)
-        });
-        if is_well {
-            return;
-        }
-        assert!(Instant::now() < until, "{health:?}");
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    }
-}
-
 #[tokio::test]
 #[ignore = "needs OpenSearch, which it starts and kills"]
 async fn a_node_that_is_killed_and_started_again_answers_again() {
     let mut node = Node::start(&[]);
-    wait(
-        &OpenSearch::new(options(&node.address())).expect("an engine"),
-        1,
-    )
-    .await;
+    node.wait(1);
     let planets = Planets::at(&node.address()).await;
     planets.write(&three()).await;
     node.kill();
@@ -562,7 +455,7 @@ async fn a_node_that_is_killed_and_started_again_answers_again() {
         "{error:?}"
     );
     node.restart();
-    wait(&planets.engine, 1).await;
+    node.wait(1);
     let count = planets.engine.count(&planets.name, &planets.context).await;
     assert_eq!(count.expect("a count"), 3, "what was acknowledged is there");
     assert!(planets.engine.info(&planets.context).await.is_ok());

@@ -15,9 +15,9 @@ use search_index::engine::{
 use search_index::indexer::{Indexer, IndexerOptions, Outcome, Report};
 use search_index::mapping::{Indexes, MappingOptions, Owner};
 use search_index::opensearch::OpenSearch;
+use test_support::opensearch::Cluster;
 
 use super::address;
-use super::engine::{Node, wait};
 use super::fake::options;
 use crate::{images, schema};
 
@@ -171,58 +171,28 @@ enum Victim {
     OnlyCopy,
 }
 
-/// A cluster of three nodes.
-struct Cluster {
-    nodes: Vec<Node>,
-    addresses: String,
+/// Returns the node that the first row of a table of a cluster names in a column.
+fn named(cluster: &Cluster, table: &str, column: &str) -> usize {
+    let address = cluster.nodes[0].address();
+    let url = format!("{address}/_cat/{table}?format=json&h={column}");
+    let mut answer = ureq::get(url).call().expect("an answer");
+    let text = answer.body_mut().read_to_string().expect("text");
+    let rows: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let name = rows[0][column].as_str().expect("a name");
+    let number = name
+        .strip_prefix('n')
+        .and_then(|number| number.parse().ok());
+    number.unwrap_or_else(|| panic!("{text}"))
 }
 
-impl Cluster {
-    async fn start() -> Cluster {
-        let ports: Vec<u16> = (0..3).map(|_| Node::free_port()).collect();
-        let seeds: Vec<_> = ports
-            .iter()
-            .map(|port| format!("127.0.0.1:{port}"))
-            .collect();
-        let nodes = ports.iter().enumerate().map(|(at, port)| {
-            Node::start(&[
-                "-Ediscovery.type=zen".to_owned(),
-                format!("-Ediscovery.seed_hosts={}", seeds.join(",")),
-                "-Ecluster.initial_cluster_manager_nodes=n0,n1,n2".to_owned(),
-                format!("-Enode.name=n{at}"),
-                format!("-Etransport.port={port}"),
-            ])
-        });
-        let nodes: Vec<_> = nodes.collect();
-        let addresses: Vec<_> = nodes.iter().map(Node::address).collect();
-        let addresses = addresses.join(", ");
-        wait(&engine(&addresses, "cluster"), 3).await;
-        Cluster { nodes, addresses }
-    }
-
-    /// Returns the node that the first row of a table of the cluster names in a column.
-    fn named(&self, table: &str, column: &str) -> usize {
-        let address = self.nodes[0].address();
-        let url = format!("{address}/_cat/{table}?format=json&h={column}");
-        let mut answer = ureq::get(url).call().expect("an answer");
-        let text = answer.body_mut().read_to_string().expect("text");
-        let rows: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-        let name = rows[0][column].as_str().expect("a name");
-        let number = name
-            .strip_prefix('n')
-            .and_then(|number| number.parse().ok());
-        number.unwrap_or_else(|| panic!("{text}"))
-    }
-
-    /// Kills a node; `index` is the one that is written to.
-    fn kill(&mut self, victim: Victim, index: &PhysicalName) -> usize {
-        let node = match victim {
-            Victim::Manager => self.named("cluster_manager", "node"),
-            Victim::Primary | Victim::OnlyCopy => self.named(&format!("shards/{index}"), "node"),
-        };
-        self.nodes[node].kill();
-        node
-    }
+/// Kills a node; `index` is the one that is written to.
+fn kill(cluster: &mut Cluster, victim: Victim, index: &PhysicalName) -> usize {
+    let node = match victim {
+        Victim::Manager => named(cluster, "cluster_manager", "node"),
+        Victim::Primary | Victim::OnlyCopy => named(cluster, &format!("shards/{index}"), "node"),
+    };
+    cluster.nodes[node].kill();
+    node
 }
 
 /// Something that happens to the index that is written to.
@@ -362,22 +332,20 @@ objects: {Film: {search: yes, props: {title: {}, length: {range: int}}}}
     let settings = format!(r#"{{"number_of_replicas": {replicas}}}"#);
     let addresses = {
         let cluster = cluster.lock().expect("no thread panicked");
-        cluster.addresses.clone()
+        cluster.addresses()
     };
     let killed = Arc::new(AtomicUsize::new(usize::MAX));
     let (of_event, nodes) = (Arc::clone(&killed), Arc::clone(cluster));
-    let kill = move |index: &PhysicalName| {
-        let node = nodes
-            .lock()
-            .expect("no thread panicked")
-            .kill(victim, index);
+    let kills = move |index: &PhysicalName| {
+        let mut cluster = nodes.lock().expect("no thread panicked");
+        let node = kill(&mut cluster, victim, index);
         of_event.store(node, Ordering::SeqCst);
     };
     let engine = engine(&addresses, "cluster");
     let front = Arc::new(Disturbed {
         engine: Arc::clone(&engine),
         bulks: AtomicUsize::new(0),
-        event: (bulk, Box::new(kill)),
+        event: (bulk, Box::new(kills)),
     });
     let mut options = IndexerOptions::new(Owner::new("cluster"));
     options.remove_previous = true;
@@ -402,7 +370,7 @@ objects: {Film: {search: yes, props: {title: {}, length: {range: int}}}}
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs OpenSearch, of which it starts and kills a cluster"]
 async fn a_node_of_three_may_be_killed_while_it_is_written_to() {
-    let cluster = Arc::new(Mutex::new(Cluster::start().await));
+    let cluster = Arc::new(Mutex::new(Cluster::start()));
     let mut first = 1;
     for (victim, bulk) in [
         (Victim::Primary, 0),
@@ -422,11 +390,8 @@ async fn a_node_of_three_may_be_killed_while_it_is_written_to() {
             assert!(number > first, "nothing was left of the first: {index}");
         }
         first = number + 1;
-        let addresses = {
-            let mut cluster = cluster.lock().expect("no thread panicked");
-            cluster.nodes[node].restart();
-            cluster.addresses.clone()
-        };
-        wait(&engine(&addresses, "cluster"), 3).await;
+        let mut cluster = cluster.lock().expect("no thread panicked");
+        cluster.nodes[node].restart();
+        cluster.wait();
     }
 }

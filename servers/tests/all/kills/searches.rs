@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use test_support::opensearch::Cluster;
 
 use super::{KILLS_OF_REPOSITORY, Run, processes};
 use crate::processes::{PATIENCE, Running, agent, base, eventually};
@@ -41,6 +42,9 @@ objects:
 /// The parts of names: object, first letter of ids, how many there are.
 const OBJECTS: [(&str, &str, usize); 3] =
     [("Film", "f", 30), ("Planet", "p", 20), ("Person", "h", 10)];
+
+/// Kills of each test where nothing else is asked for.
+const FEW: u64 = 20;
 
 /// Clients that write.
 const CLIENTS: usize = 4;
@@ -310,7 +314,7 @@ fn set(properties: &[String]) -> Vec<String> {
 
 #[test]
 fn searches_of_a_service_that_is_killed_show_what_its_objects_are() {
-    let mut run = Run::new("searches over a folder", 5);
+    let mut run = Run::new("searches over a folder", FEW);
     let mut mutations = 0;
     run.each_repository(KILLS_OF_REPOSITORY, |run, _, kills| {
         let (folder, names) = (TempDir::new().unwrap(), names());
@@ -348,11 +352,11 @@ fn over_folder(schema: &Path, data: &Path) -> Process {
 }
 
 #[test]
-#[ignore = "needs a running RDF4J Server named by RDF4J_URL, and an OpenSearch server named by OPENSEARCH_URL"]
+#[ignore = "needs a running RDF4J Server named by RDF4J_URL, and OpenSearch, of which it starts a cluster"]
 fn searches_of_processes_that_are_killed_show_what_the_objects_are() {
     let server = std::env::var("RDF4J_URL").expect("RDF4J_URL names a running server");
-    let cluster = std::env::var("OPENSEARCH_URL").expect("OPENSEARCH_URL names a server");
-    let mut run = Run::new("searches over servers", 5);
+    let cluster = Cluster::start();
+    let mut run = Run::new("searches over servers", FEW);
     let mut mutations = 0;
     run.each_repository(KILLS_OF_REPOSITORY, |run, number, kills| {
         let (folder, names) = (TempDir::new().unwrap(), names());
@@ -387,7 +391,7 @@ fn searches_of_processes_that_are_killed_show_what_the_objects_are() {
             let own = [
                 "security.enabled=false".to_owned(),
                 "indexer.indexingEnabled=true".to_owned(),
-                format!("indexer.host={cluster}"),
+                format!("indexer.host={}", cluster.addresses()),
                 format!("application.name=follow-{}", names.0),
             ];
             arguments.extend(set(&own));
@@ -418,21 +422,6 @@ fn searches_of_processes_that_are_killed_show_what_the_objects_are() {
         mutations += writers.end();
         drop((writing, searching));
         processes::empty_repository(&server, &repository);
-        for object in ["film", "planet", "person"] {
-            let pattern = format!("svc-{object}{}-*", names.0.to_lowercase());
-            let listed = agent()
-                .get(format!("{cluster}/_cat/indices/{pattern}?h=index"))
-                .call();
-            let listed = listed
-                .expect("an answer")
-                .body_mut()
-                .read_to_string()
-                .expect("names");
-            for index in listed.lines() {
-                let deleted = agent().delete(format!("{cluster}/{}", index.trim())).call();
-                deleted.expect("deleted");
-            }
-        }
     });
     end(&run, mutations);
 }

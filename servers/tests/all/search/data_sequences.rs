@@ -1,13 +1,17 @@
 //! A client that has changed data finds what it has written: a search waits for the change that it names.
 
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
+use graph_store::write::QuadChange;
+use oxrdf::vocab::xsd;
+use oxrdf::{GraphName, Literal, NamedNode, Quad};
+use search_index::engine::Rejected;
 use search_service::Engines;
 use serde_json::{Value, json};
 
 use super::stoppable::Stoppable;
-use super::{Sky, World, add_planet, embedded, image, on_both_engines};
+use super::{Sky, World, add_planet, commit, embedded, image, on_both_engines};
 use crate::processes::{Running, agent, base};
 
 const A: &str = "@prefix v: <http://e/> . v:a a v:Planet ; v:title \"A\" .";
@@ -92,26 +96,29 @@ fn where_nothing_is_followed_a_search_cannot_wait() {
     assert_eq!(awaiting(&sky, "1"), "INDEX_BEHIND");
 }
 
+/// Asks for a comparison of the indexes with the data.
+fn refresh(sky: &Sky) -> (u16, Value) {
+    let path = "/soml/sky/search/refresh";
+    let answer = sky.service.send("POST", path, &[], b"");
+    (answer.status, answer.json())
+}
+
+/// Waits until a comparison has ended well.
+fn refreshed(sky: &Sky) -> Value {
+    sky.wait("the comparison has ended", |sky| {
+        sky.info()["refresh"]["state"] != "RUNNING"
+    });
+    let refresh = sky.info()["refresh"].clone();
+    assert_eq!(refresh["state"], "DONE", "{refresh}");
+    refresh
+}
+
 fn what_others_change_is_found_by_a_comparison_on_demand(world: &World) {
     let data = image(A);
     let sky = world.serve_parts(world.parts(data.clone()));
-    let refresh = |sky: &Sky| {
-        let answer = sky
-            .service
-            .send("POST", "/soml/sky/search/refresh", &[], b"");
-        (answer.status, answer.json())
-    };
-    let done = |sky: &Sky| -> Value {
-        sky.wait("the comparison has ended", |sky| {
-            sky.info()["refresh"]["state"] != "RUNNING"
-        });
-        let refresh = sky.info()["refresh"].clone();
-        assert_eq!(refresh["state"], "DONE", "{refresh}");
-        refresh
-    };
     sky.wait_until_ok("2200");
     assert_eq!(refresh(&sky).0, 202);
-    let nothing = done(&sky);
+    let nothing = refreshed(&sky);
     assert_eq!(
         (&nothing["compared"], &nothing["repaired"]),
         (&json!(1), &json!(0))
@@ -124,12 +131,55 @@ fn what_others_change_is_found_by_a_comparison_on_demand(world: &World) {
     assert_eq!(sky.total(), 1);
     let (status, begun) = refresh(&sky);
     assert_eq!((status, &begun["refresh"]["schema"]), (202, &json!("sky")));
-    assert_eq!(done(&sky)["repaired"], 1);
+    assert_eq!(refreshed(&sky)["repaired"], 1);
     assert_eq!(sky.total(), 2);
     let other = sky
         .service
         .send("POST", "/soml/other/search/refresh", &[], b"");
     assert_eq!(other.status, 404);
+}
+
+/// A value that is mended by others, and an object that the engine does not take.
+#[test]
+fn a_comparison_says_what_documents_lack() {
+    let world = World::embedded();
+    let data = image(&format!("{A} v:b a v:Planet ; v:size \"large\" ."));
+    let engine = Stoppable::new(embedded());
+    engine.refuse(usize::MAX, |position, source| {
+        let source: Value = serde_json::from_slice(source).unwrap();
+        (source["id"] == "http://e/c").then(|| Rejected {
+            position,
+            status: 400,
+            reason: "as a test says".to_owned(),
+        })
+    });
+    let sky = world.serve_parts(world.parts_over(data.clone(), Engines::of(engine.clone())));
+    sky.wait_until_ok("2200");
+    assert_eq!(sky.info()["indexes"][0]["malformedValues"], 1);
+    let size = |value: Literal| {
+        let node = |name| NamedNode::new_unchecked(format!("http://e/{name}"));
+        Quad::new(node("b"), node("size"), value, GraphName::DefaultGraph)
+    };
+    let mended = QuadChange {
+        removed: vec![size(Literal::from("large"))],
+        added: vec![size(Literal::new_typed_literal("5", xsd::INT))],
+    };
+    commit(&*data, "mends", SystemTime::now(), mended, Vec::new());
+    super::change_unseen(&*data, "c");
+    assert_eq!(refresh(&sky).0, 202);
+    assert_eq!(refreshed(&sky)["repaired"], 1);
+    sky.wait("what they lack is said", |sky| {
+        let index = &sky.info()["indexes"][0];
+        index["malformedValues"] == 0 && index["rejected"] == 1
+    });
+    let index = &sky.info()["indexes"][0];
+    assert_eq!(index["refused"][0]["iri"], "http://e/c");
+    assert_eq!(index["problems"][0]["code"], "REJECTED");
+    // A change of the object itself tries it again.
+    engine.refuse(0, |_, _| None);
+    add_planet(&*data, "c");
+    sky.wait_until_ok("2200");
+    assert_eq!(sky.total(), 3);
 }
 
 #[test]

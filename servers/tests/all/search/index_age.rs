@@ -1,14 +1,19 @@
 //! Indexes are compared with the data: at the start, and when a schema is bound.
 
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use graph_store::GraphStore;
 use graph_store::image::{FolderOptions, ImageBuilder, ImageStore};
+use oxrdfio::RdfFormat;
 use search_index::engine::Engine;
 use search_service::Engines;
+use servers::config::Settings;
 use tempfile::TempDir;
 
-use super::{Sky, World, add_planet, embedded, store, unknowing};
+use super::{Sky, World, add_planet, add_planet_at, embedded, store, unknowing};
+use crate::images;
 
 const A: &str = "@prefix v: <http://e/> . v:a a v:Planet ; v:title \"A\" .";
 const MALFORMED: &str =
@@ -26,44 +31,152 @@ fn start(world: &World, data: Arc<dyn GraphStore>, engine: &Engine) -> Sky {
     world.serve_parts(world.parts_over(data, engines))
 }
 
-#[test]
-fn a_restart_follows_what_has_changed_since_and_builds_nothing() {
-    let (world, folder) = (World::embedded(), TempDir::new().unwrap());
-    let mut settings = world.settings.clone();
-    settings.search.location = folder.path().join("search").display().to_string();
-    let storage = settings.search_storage();
-    let data = folder.path().join("data");
-    let options = FolderOptions::default();
-    drop(ImageStore::create(&data, ImageBuilder::new(), &options).unwrap());
-    let run = |known: usize, adds: &[&str]| {
-        let store = Arc::new(ImageStore::open(&data, &options).unwrap());
-        let engines = Engines::open(&settings.engine_options(), &storage).unwrap();
-        let mut parts = world.parts_over(store.clone(), engines);
-        parts.storage = storage.clone();
-        let sky = world.serve_parts(parts);
-        sky.wait("what was added before is found", |sky| sky.total() == known);
-        sky.wait_until_ok("2200");
-        assert_eq!(number(&sky), "1");
-        // The service may follow them, or end before.
-        adds.iter().for_each(|name| add_planet(&*store, name));
+/// A service over folders, as the command line has it.
+struct Folders {
+    world: World,
+    settings: Settings,
+    folder: TempDir,
+}
+
+impl Folders {
+    fn new() -> Folders {
+        let (world, folder) = (World::embedded(), TempDir::new().unwrap());
+        let mut settings = world.settings.clone();
+        settings.search.location = folder.path().join("search").display().to_string();
+        Folders {
+            world,
+            settings,
+            folder,
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Makes data of planets of these names.
+    fn create(&self, data: &str, planets: &[&str]) {
+        let mut turtle = "@prefix v: <http://e/> .\n".to_owned();
+        for name in planets {
+            turtle += &format!("v:{name} a v:Planet ; v:title \"{name}\" .\n");
+        }
+        let image = images::builder(&images::quads(RdfFormat::Turtle, turtle));
+        drop(ImageStore::create(self.path(data), image, &FolderOptions::default()).unwrap());
+    }
+
+    /// Calls a function while a service runs over data.
+    fn run(&self, data: &str, during: impl FnOnce(&Sky, &ImageStore)) {
+        let storage = self.settings.search_storage();
+        let store = Arc::new(ImageStore::open(self.path(data), &FolderOptions::default()).unwrap());
+        let engines = Engines::open(&self.settings.engine_options(), &storage).unwrap();
+        let mut parts = self.world.parts_over(store.clone(), engines);
+        parts.storage = storage;
+        let sky = self.world.serve_parts(parts);
+        during(&sky, &store);
         let Sky { service, app, .. } = sky;
         drop(service);
         drop(app);
+    }
+}
+
+/// Waits until so many planets are found and health says that all is well, and compares the number of the index.
+fn expect(sky: &Sky, total: usize, index: &str) {
+    sky.wait("what is there is found", |sky| sky.total() == total);
+    sky.wait_until_ok("2200");
+    assert_eq!(number(sky), index);
+}
+
+#[test]
+fn a_restart_follows_what_has_changed_since_and_builds_nothing() {
+    let folders = Folders::new();
+    folders.create("data", &[]);
+    let run = |known: usize, adds: &[&str]| {
+        folders.run("data", |sky, store| {
+            expect(sky, known, "1");
+            // The service may follow them, or end before.
+            adds.iter().for_each(|name| add_planet(store, name));
+        });
     };
     run(0, &["a"]);
     run(1, &["b", "c"]);
     run(3, &[]);
-    let store = Arc::new(ImageStore::open(&data, &options).unwrap());
-    // Other data are indexed anew, while the service runs.
-    let engines = Engines::open(&settings.engine_options(), &storage).unwrap();
-    let mut parts = world.parts_over(store.clone(), engines);
-    parts.storage = storage.clone();
-    let sky = world.serve_parts(parts);
-    assert_eq!(sky.total(), 3);
-    store.replace_data(ImageBuilder::new()).unwrap();
-    sky.wait("the data are indexed anew", |sky| sky.total() == 0);
-    assert_eq!(number(&sky), "2");
-    sky.wait_until_ok("2200");
+    folders.run("data", |sky, store| {
+        assert_eq!(sky.total(), 3);
+        // Other data are indexed anew, while the service runs.
+        store.replace_data(ImageBuilder::new()).unwrap();
+        expect(sky, 0, "2");
+    });
+}
+
+#[test]
+fn a_restart_over_other_data_indexes_them_anew() {
+    let folders = Folders::new();
+    folders.create("data", &["a", "b"]);
+    folders.create("other", &["c", "d", "e"]);
+    folders.run("data", |sky, store| {
+        add_planet(store, "x");
+        expect(sky, 3, "1");
+    });
+    folders.run("other", |sky, _| expect(sky, 3, "2"));
+    folders.run("other", |sky, store| {
+        add_planet(store, "f");
+        expect(sky, 4, "2");
+    });
+}
+
+#[test]
+fn a_backup_that_is_restored_is_searched_as_it_is() {
+    for changes_before_start in [false, true] {
+        let folders = Folders::new();
+        folders.create("data", &["a"]);
+        folders.run("data", |sky, store| {
+            add_planet(store, "b");
+            store.backup(folders.path("restored")).unwrap();
+            add_planet(store, "c");
+            add_planet(store, "d");
+            expect(sky, 4, "1");
+        });
+        if changes_before_start {
+            // They have the sequences of those that are lost.
+            let store =
+                ImageStore::open(folders.path("restored"), &FolderOptions::default()).unwrap();
+            add_planet(&store, "e");
+            add_planet(&store, "f");
+            add_planet(&store, "g");
+        }
+        let there = if changes_before_start { 5 } else { 2 };
+        folders.run("restored", |sky, store| {
+            expect(sky, there, "2");
+            add_planet(store, "h");
+            expect(sky, there + 1, "2");
+        });
+    }
+}
+
+#[test]
+fn an_engine_that_was_emptied_while_nobody_looked_is_filled_again() {
+    let folders = Folders::new();
+    folders.create("data", &["a", "b"]);
+    folders.run("data", |sky, _| expect(sky, 2, "1"));
+    std::fs::remove_dir_all(folders.path("search")).unwrap();
+    folders.run("data", |sky, store| {
+        add_planet(store, "c");
+        expect(sky, 3, "1");
+    });
+}
+
+#[test]
+fn changes_by_a_clock_that_was_set_back_are_followed() {
+    let folders = Folders::new();
+    folders.create("data", &["a"]);
+    folders.run("data", |sky, store| {
+        for (name, hours) in [("b", 0), ("c", 5), ("d", 1)] {
+            let time = SystemTime::now() - Duration::from_secs(hours * 3_600);
+            add_planet_at(store, name, time);
+        }
+        expect(sky, 4, "1");
+    });
+    folders.run("data", |sky, _| expect(sky, 4, "1"));
 }
 
 #[test]

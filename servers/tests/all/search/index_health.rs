@@ -18,6 +18,7 @@ use crate::processes::PATIENCE;
 
 on_both_engines! {
     an_index_that_somebody_deletes_is_said_to_be_gone
+    an_alias_that_leads_elsewhere_is_said_and_mended
 }
 
 /// Returns the codes of the problems of the only index.
@@ -104,13 +105,11 @@ fn an_index_in_the_place_of_ours_is_told_from_ours() {
     }
 }
 
-#[test]
-fn an_alias_that_leads_elsewhere_is_said() {
-    let world = World::embedded();
-    let engine = embedded();
-    let engines = Engines::of(Arc::clone(&engine));
-    let sky = world.serve_parts(world.parts_over(planets(3), engines));
-    let definition = definition(&world, "title: {}");
+fn an_alias_that_leads_elsewhere_is_said_and_mended(world: &World) {
+    let parts = world.parts(planets(3));
+    let engine = parts.engines.searched();
+    let sky = world.serve_parts(parts);
+    let definition = definition(world, "title: {}");
     let other = PhysicalName::new(&definition, 7);
     create(&engine, &definition, &other, &world.settings.name);
     let switch = Switch {
@@ -123,6 +122,10 @@ fn an_alias_that_leads_elsewhere_is_said() {
     assert_eq!(problems(&sky), ["ALIAS_ELSEWHERE"]);
     assert_eq!(sky.check("2200")["status"], "WARNING");
     assert_eq!(sky.total(), 3, "what is bound addresses its index itself");
+    assert_eq!(sky.bind("sky").status, 200);
+    sky.wait_until_ok("2200");
+    assert_eq!(sky.total(), 3);
+    sky.unbind("sky");
 }
 
 #[test]

@@ -311,20 +311,25 @@ impl GraphStore for Unknowing {
 
 /// Adds a planet, as a mutation does.
 fn add_planet(store: &dyn GraphStore, name: &str) {
+    add_planet_at(store, name, SystemTime::now());
+}
+
+/// Adds a planet, as a mutation does by a clock that says a time.
+fn add_planet_at(store: &dyn GraphStore, name: &str, time: SystemTime) {
     let created = ChangedObjects {
         kind: ChangeKind::Created,
         object_type: "Planet".to_owned(),
         objects: vec![NamedNode::new_unchecked(format!("http://e/{name}"))],
     };
-    change(store, name, vec![created]);
+    change(store, name, time, vec![created]);
 }
 
 /// Adds a planet without saying so, as others may do.
 fn change_unseen(store: &dyn GraphStore, name: &str) {
-    change(store, name, Vec::new());
+    change(store, name, SystemTime::now(), Vec::new());
 }
 
-fn change(store: &dyn GraphStore, name: &str, changes: Vec<ChangedObjects>) {
+fn change(store: &dyn GraphStore, name: &str, time: SystemTime, changes: Vec<ChangedObjects>) {
     let node = |name: &str| NamedNode::new_unchecked(format!("http://e/{name}"));
     let quad = |predicate: NamedNode, object: Term| {
         Quad::new(node(name), predicate, object, GraphName::DefaultGraph)
@@ -336,11 +341,22 @@ fn change(store: &dyn GraphStore, name: &str, changes: Vec<ChangedObjects>) {
             quad(node("title"), Literal::from(name).into()),
         ],
     };
+    commit(store, name, time, change, changes);
+}
+
+/// Commits a change, whose record says what is given.
+fn commit(
+    store: &dyn GraphStore,
+    request: &str,
+    time: SystemTime,
+    change: QuadChange,
+    changes: Vec<ChangedObjects>,
+) {
     let said = NewRecord {
-        request: name.to_owned(),
+        request: request.to_owned(),
         idempotency_key: None,
         digest: String::new(),
-        time: SystemTime::now(),
+        time,
         changes,
     };
     block_on(async {
