@@ -128,6 +128,7 @@ async fn ask(store: &ImageStore) {
     let nodes = nodes.expect("nothing stands in the way");
     let slots = ["size", "next", "name"].map(|property| Slot {
         step: Step::forward(name(property)),
+        of: None,
         condition: None,
         page: None,
     });

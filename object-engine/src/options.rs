@@ -94,7 +94,6 @@ impl ServiceOptions {
     #[must_use]
     pub fn with_api(mut self, api: ApiOptions) -> Self {
         self.api = api;
-        self.api.refuse_row_rules |= self.roles_enforced;
         self.api.nullable_where_denied |= self.roles_enforced;
         self
     }
@@ -141,7 +140,6 @@ impl ServiceOptions {
     #[must_use]
     pub fn with_roles_enforced(mut self, enforced: bool) -> Self {
         self.roles_enforced = enforced;
-        self.api.refuse_row_rules = enforced;
         self.api.nullable_where_denied = enforced;
         self
     }

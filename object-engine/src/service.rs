@@ -15,7 +15,7 @@ use soml_core::access::Rights;
 
 use crate::explain::Explained;
 use crate::options::ServiceOptions;
-use crate::plan::{Plans, SchemaRegexes};
+use crate::plan::{KnownRows, Plans, SchemaRegexes};
 use crate::rdf::Types;
 use crate::run::{Executed, Job, Shared};
 
@@ -63,6 +63,7 @@ impl ObjectService {
             documents,
             plans: Plans::new(cache_bytes),
             rights,
+            known_rows: KnownRows::default(),
             printed: OnceLock::new(),
             write_facts: OnceLock::new(),
             regexes: SchemaRegexes::default(),

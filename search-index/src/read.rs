@@ -119,6 +119,7 @@ impl<'a> Reader<'a> {
                     predicate: step.predicate.clone(),
                     inverse: !step.inverse,
                 },
+                of: None,
                 condition: None,
                 page: None,
             });
@@ -188,6 +189,7 @@ impl<'a> Reader<'a> {
             let index = self.types(fields.object);
             let types = index.properties().cloned().map(|property| Slot {
                 step: Step::forward(property),
+                of: None,
                 condition: None,
                 page: None,
             });
@@ -202,6 +204,7 @@ impl<'a> Reader<'a> {
                 if has_condition {
                     slots.push(Slot {
                         step: slots[at].step.clone(),
+                        of: None,
                         condition: None,
                         page: None,
                     });
@@ -249,6 +252,7 @@ impl<'a> Reader<'a> {
         };
         Slot {
             step: Step::from(&property.path),
+            of: None,
             condition,
             page: None,
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use soml_core::Schema;
 use soml_core::access::Rights;
-use soml_core::value::{Value, ValueKind};
+use soml_core::rbac::Operation;
 
 use super::options::SearchOptions;
 
@@ -19,6 +19,8 @@ pub struct Shown {
     /// Objects whose indexed properties are shown.
     objects: Vec<String>,
     from: HiddenFrom,
+    /// Roles see some objects of a type and not others, which is never ignored.
+    has_conditions: bool,
 }
 
 /// Who may not read everything.
@@ -42,6 +44,7 @@ impl Shown {
         Some(Shown {
             objects: objects.map(|object| object.name.written.clone()).collect(),
             from: HiddenFrom::of(soml, super_roles)?,
+            has_conditions: has_conditions(soml),
         })
     }
 }
@@ -54,10 +57,9 @@ impl HiddenFrom {
         }
         let rights = Arc::new(Rights::new(soml));
         let reads = |role: &str| rights.of([role]).reads_everything();
-        let denied = roles.iter().filter(|role| {
-            let reads_all = is_empty(&role.filters) && reads(&role.name);
-            !reads_all && !super_roles.contains(&role.name)
-        });
+        let denied = roles
+            .iter()
+            .filter(|role| !reads(&role.name) && !super_roles.contains(&role.name));
         let denied: Vec<_> = denied.map(|role| role.name.clone()).collect();
         match denied.is_empty() {
             false => Some(HiddenFrom::Roles(denied)),
@@ -85,16 +87,18 @@ impl fmt::Display for Shown {
                 "the schema hides something from callers without one of its roles (it has no role `Default` that reads \
                  everything)",
             ),
+        }?;
+        match self.has_conditions {
+            true => f.write_str("; conditions of roles on objects (`filters`) are never ignored"),
+            false => Ok(()),
         }
     }
 }
 
-fn is_empty(filters: &Value) -> bool {
-    match &filters.kind {
-        ValueKind::Null => true,
-        ValueKind::Map(entries) => entries.is_empty(),
-        ValueKind::Text { .. } | ValueKind::List(_) => false,
-    }
+/// Tells whether some role sees some objects of a type alone.
+fn has_conditions(soml: &Schema) -> bool {
+    let mut filters = soml.rbac.roles.iter().flat_map(|role| &role.filters);
+    filters.any(|filter| filter.operation == Operation::Read)
 }
 
 /// Lists names, the first ones of many.
@@ -113,7 +117,7 @@ fn listed(names: &[String]) -> String {
 /// Returns what searches show that nobody has allowed: with security on and `search.enabled` not `true`.
 #[must_use]
 pub fn not_allowed(soml: &Schema, options: &SearchOptions, is_secured: bool) -> Option<Shown> {
-    let is_allowed = !is_secured || options.allows_hidden;
+    let is_allowed = !is_secured || (options.allows_hidden && !has_conditions(soml));
     match is_allowed {
         true => None,
         false => Shown::of(soml, &options.super_roles),

@@ -20,7 +20,7 @@ use service_runtime::schemas::{
     answer, refused, rendered, report, store_error, stored_report, yaml,
 };
 use service_runtime::schemas::{audit, forbidden};
-use soml_core::access::Operation;
+use soml_core::rbac::Operation;
 
 use super::app::SearchApp;
 use super::code;

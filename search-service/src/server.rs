@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use service_runtime::{Right, Route, Routes, ServiceRouter, Tokens, common_routes, endpoint};
-use soml_core::access::Operation::{Delete, Write};
+use soml_core::rbac::Operation::{Delete, Write};
 
 use super::app::SearchApp;
 use super::routes;

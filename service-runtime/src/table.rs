@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use axum::extract::Query;
 use axum::http::{Method, Uri};
-use soml_core::access::Operation;
+use soml_core::rbac::Operation;
 
 /// Where services answer GraphQL requests.
 pub const GRAPHQL: &str = "/graphql";

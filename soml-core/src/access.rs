@@ -14,41 +14,12 @@ use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use crate::rbac::{Action, Role};
-use crate::schema::{ObjectId, PropertyId, Schema};
+use crate::rbac::{Action, Operation, Preset, Role, RowFilter};
+use crate::schema::{ObjectId, ObjectKind, PropertyId, Schema};
+use crate::value::Value;
 
 /// The role of callers none of whose roles a schema declares.
 pub const DEFAULT_ROLE: &str = "Default";
-
-/// What an action may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operation {
-    /// Show, filter, sort, count.
-    Read,
-    /// Create and update.
-    Write,
-    /// Delete.
-    Delete,
-}
-
-impl Operation {
-    /// All operations.
-    pub const ALL: [Operation; 3] = [Operation::Read, Operation::Write, Operation::Delete];
-
-    /// Returns the name that actions call it by.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Operation::Read => "read",
-            Operation::Write => "write",
-            Operation::Delete => "delete",
-        }
-    }
-
-    fn bit(self) -> u8 {
-        1 << self as u8
-    }
-}
 
 /// A part of an object that has a right of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -118,6 +89,25 @@ struct RoleRights {
     seen: Vec<bool>,
     service: u8,
     reads_everything: bool,
+    filters: Vec<FilterOf>,
+    presets: Vec<PresetOf>,
+}
+
+/// A condition on objects of some types.
+#[derive(Debug)]
+struct FilterOf {
+    /// In ascending order.
+    objects: Vec<ObjectId>,
+    operation: Operation,
+    condition: Value,
+}
+
+/// A value that a property of some types is given.
+#[derive(Debug)]
+struct PresetOf {
+    /// In ascending order.
+    properties: Vec<PropertyId>,
+    value: Value,
 }
 
 /// What one caller may do: what any of its roles may.
@@ -237,6 +227,83 @@ impl Access {
         self.everything || self.applying().any(|role| role.seen[object.index()])
     }
 
+    /// Returns the places of the roles that allow an operation on a part of an object; none for a caller who may
+    /// everything. What a role allows holds for the objects alone that satisfy all of its
+    /// [conditions](Access::conditions).
+    pub fn allowing(
+        &self,
+        object: ObjectId,
+        part: Part,
+        operation: Operation,
+    ) -> impl Iterator<Item = RolePlace> {
+        self.places(move |role| role.of(object, part) & operation.bit() != 0)
+    }
+
+    /// Returns the places of the roles that are shown objects of this type.
+    pub fn seeing(&self, object: ObjectId) -> impl Iterator<Item = RolePlace> {
+        self.places(move |role| role.seen[object.index()])
+    }
+
+    fn places(&self, is_meant: impl Fn(&RoleRights) -> bool) -> impl Iterator<Item = RolePlace> {
+        let places = self.roles.iter().copied();
+        let meant = places.filter(move |place| is_meant(&self.rights.roles[*place]));
+        meant.map(RolePlace)
+    }
+
+    /// Returns the name of a role.
+    #[must_use]
+    pub fn name_of(&self, role: RolePlace) -> &str {
+        &self.rights.roles[role.0].name
+    }
+
+    /// Returns the places of all roles that apply; none for a caller who may everything.
+    pub fn role_places(&self) -> impl Iterator<Item = RolePlace> {
+        self.places(|_| true)
+    }
+
+    /// Returns the conditions that objects of a type must satisfy for a role to allow an operation on them.
+    pub fn conditions(
+        &self,
+        role: RolePlace,
+        object: ObjectId,
+        operation: Operation,
+    ) -> impl Iterator<Item = &Value> {
+        let of_object = self.filters(role).filter(move |(objects, of, _)| {
+            *of == operation && objects.binary_search(&object).is_ok()
+        });
+        of_object.map(|(.., condition)| condition)
+    }
+
+    /// Returns the conditions of a role: the types that each is for, in ascending order, and the operation.
+    pub fn filters(
+        &self,
+        role: RolePlace,
+    ) -> impl Iterator<Item = (&[ObjectId], Operation, &Value)> {
+        let filters = self.rights.roles[role.0].filters.iter();
+        filters.map(|filter| (&*filter.objects, filter.operation, &filter.condition))
+    }
+
+    /// Returns the preset values of a role.
+    pub fn presets(&self, role: RolePlace) -> impl Iterator<Item = &Value> {
+        let presets = self.rights.roles[role.0].presets.iter();
+        presets.map(|preset| &preset.value)
+    }
+
+    /// Returns the value that a role gives a property of written objects, if it leaves clients no choice.
+    #[must_use]
+    pub fn preset(&self, role: RolePlace, property: PropertyId) -> Option<&Value> {
+        let mut presets = self.rights.roles[role.0].presets.iter();
+        let preset = presets.find(|preset| preset.properties.binary_search(&property).is_ok());
+        preset.map(|preset| &preset.value)
+    }
+
+    /// Tells whether conditions on objects or preset values decide what the caller may do.
+    #[must_use]
+    pub fn has_row_rules(&self) -> bool {
+        let mut roles = self.applying();
+        roles.any(|role| !role.filters.is_empty() || !role.presets.is_empty())
+    }
+
     /// Tells whether a part of what the service says about itself can be read.
     #[must_use]
     pub fn reads_service(&self, part: ServicePart) -> bool {
@@ -247,6 +314,10 @@ impl Access {
         self.roles.iter().map(|place| &self.rights.roles[*place])
     }
 }
+
+/// The place of a role among those of a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RolePlace(usize);
 
 impl RoleRights {
     fn new(names: &Names<'_>, role: &Role) -> Self {
@@ -262,6 +333,8 @@ impl RoleRights {
             seen: Vec::with_capacity(schema.objects.len()),
             service: service(&grants) & !service(&cuts),
             reads_everything: false,
+            filters: names.filters(&role.filters),
+            presets: names.presets(&role.presets),
         };
         for (id, object) in schema.objects() {
             let granted = |part: &str| names.operations(&grants, id, part);
@@ -283,7 +356,9 @@ impl RoleRights {
             rights.fields.push(fields);
             rights.seen.push(seen != 0);
         }
-        rights.reads_everything = rights.covers_all_reading(schema);
+        let is_read = |filter: &FilterOf| filter.operation == Operation::Read;
+        rights.reads_everything =
+            rights.covers_all_reading(schema) && !rights.filters.iter().any(is_read);
         rights
     }
 
@@ -346,6 +421,49 @@ impl<'s> Names<'s> {
         });
         names.parts = parts.collect();
         names
+    }
+
+    fn filters(&self, filters: &[RowFilter]) -> Vec<FilterOf> {
+        let filters = filters.iter().map(|filter| FilterOf {
+            objects: self.meant(&filter.object).collect(),
+            operation: filter.operation,
+            condition: filter.condition.clone(),
+        });
+        filters.collect()
+    }
+
+    fn presets(&self, presets: &[Preset]) -> Vec<PresetOf> {
+        let presets = presets.iter().map(|preset| {
+            let name = self.schema.prefixes.bare(&preset.property);
+            let of_objects = self.meant(&preset.object).flat_map(|object| {
+                let properties = self.schema[object].props.iter().copied();
+                properties
+                    .filter(|id| self.schema.prefixes.bare(&self.schema[*id].name.written) == name)
+            });
+            let mut properties: Vec<PropertyId> = of_objects.collect();
+            properties.sort_unstable();
+            properties.dedup();
+            let value = preset.value.clone();
+            PresetOf { properties, value }
+        });
+        presets.collect()
+    }
+
+    /// Returns the concrete objects that a row rule is about: those of a name and their subclasses, in ascending order.
+    fn meant(&self, written: &str) -> impl Iterator<Item = ObjectId> {
+        let pattern = self.schema.prefixes.bare(written);
+        let objects = self.schema.objects();
+        let concrete = objects.filter(|(_, object)| object.kind == ObjectKind::Concrete);
+        concrete.filter_map(move |(id, _)| {
+            let is_named = |class: ObjectId| {
+                covers(
+                    pattern,
+                    self.schema.prefixes.bare(&self.schema[class].name.written),
+                )
+            };
+            let is_meant = pattern == "Object" || self.schema.lineage(id).any(is_named);
+            is_meant.then_some(id)
+        })
     }
 
     fn actions(&self, actions: &'s [Action]) -> Vec<Pattern<'s>> {
@@ -551,6 +669,33 @@ rbac:
         let (access, _) = access(roles, &["R"]);
         assert!(access.reads_service(ServicePart::Sdl));
         assert!(!access.reads_service(ServicePart::FullSdl));
+    }
+
+    #[test]
+    fn conditions_hold_for_subclasses_and_with_wildcards() {
+        let roles = "
+    R:
+      actions: ['*/*/read']
+      filters:
+        Character: {read: {mass: {EQ: x}}}
+        'D*': {read: {function: {EQ: y}}, write: {mass: {EQ: z}}}";
+        let (access, schema) = access(roles, &["R"]);
+        assert!(!access.reads_everything() && access.has_row_rules());
+        let role = access.role_places().next().expect("a role");
+        let said = |object: &str, operation| {
+            let object = schema.object_named(object).expect("an object");
+            let conditions = access.conditions(role, object, operation);
+            let conditions: Vec<String> = conditions.map(ToString::to_string).collect();
+            conditions.join(" and ")
+        };
+        let mass = "{mass: {EQ: x}}";
+        assert_eq!(said("Human", Operation::Read), mass);
+        assert_eq!(
+            said("Droid", Operation::Read),
+            format!("{mass} and {{function: {{EQ: y}}}}")
+        );
+        assert_eq!(said("Droid", Operation::Write), "{mass: {EQ: z}}");
+        assert_eq!(said("Film", Operation::Read), "");
     }
 
     #[test]

@@ -271,6 +271,11 @@ codes! {
         "The action names an object or a property that the schema does not have, so it permits \
          nothing."
         "objects: {Film: {}}\nrbac: {roles: {Reader: {actions: ['Flim/*/read']}}}\n";
+    BadRowRule "BAD_ROW_RULE" Error "a filter or preset of a role that cannot be meant"
+        "`filters` has a condition for each object and operation, `presets` a value for each object and property. \
+         Claims of the caller are written `$claims.<name>`. A rule for something that does not exist would protect \
+         nothing."
+        "objects: {Film: {}}\nrbac: {roles: {Reader: {filters: {Flim: {read: {ID: 'http://e/1'}}}}}}\n";
     IndexCollision "INDEX_COLLISION" Error "two searchable objects with the same index"
         "Names of search indexes are lower-case, so the names of searchable objects must differ in \
          more than case."

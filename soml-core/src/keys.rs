@@ -587,13 +587,31 @@ pub(crate) static ROLE: Table = Table {
         ),
         key(
             "filters",
-            Shape::Any,
-            "Conditions that objects must satisfy, per object type and operation.",
+            Shape::MapOf(&ROW_FILTER),
+            "Conditions on the objects that the role may read, write and delete, by object.",
         ),
         key(
             "presets",
             Shape::Any,
-            "Values that are set on writes and cannot be overridden.",
+            "Values that written objects have and clients cannot choose, by object and property.",
         ),
+    ],
+};
+
+pub(crate) static ROW_FILTER: Table = Table {
+    what: "the conditions on an object",
+    name: "rowFilter",
+    keys: &[
+        key(
+            "read",
+            Shape::Any,
+            "The condition on what is shown, as `where` takes it.",
+        ),
+        key(
+            "write",
+            Shape::Any,
+            "The condition on what is created and changed, before and after.",
+        ),
+        key("delete", Shape::Any, "The condition on what is deleted."),
     ],
 };

@@ -1,5 +1,7 @@
 //! Plain YAML values, for keys whose content is not interpreted by this crate.
 
+use std::fmt;
+
 use crate::span::Span;
 
 /// A value as written, with its position.
@@ -35,5 +37,31 @@ impl Value {
     #[must_use]
     pub fn is_null(&self) -> bool {
         self.kind == ValueKind::Null
+    }
+}
+
+/// Writes a value on one line, as YAML.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let separator = |at: usize| if at == 0 { "" } else { ", " };
+        match &self.kind {
+            ValueKind::Null => f.write_str("null"),
+            ValueKind::Text { text, quoted: true } => write!(f, "'{}'", text.replace('\'', "''")),
+            ValueKind::Text { text, .. } => f.write_str(text),
+            ValueKind::List(items) => {
+                f.write_str("[")?;
+                for (at, item) in items.iter().enumerate() {
+                    write!(f, "{}{item}", separator(at))?;
+                }
+                f.write_str("]")
+            }
+            ValueKind::Map(entries) => {
+                f.write_str("{")?;
+                for (at, (key, value)) in entries.iter().enumerate() {
+                    write!(f, "{}{key}: {value}", separator(at))?;
+                }
+                f.write_str("}")
+            }
+        }
     }
 }

@@ -330,6 +330,7 @@ fn nothing_is_selected(
     }
     let slot = |step| Slot {
         step,
+        of: None,
         condition: None,
         page: None,
     };

@@ -10,6 +10,7 @@ use crate::query::{
 fn slot(step: Step) -> Slot {
     Slot {
         step,
+        of: None,
         condition: None,
         page: None,
     }
@@ -95,6 +96,42 @@ pub(super) fn values_satisfy_the_condition_of_their_slot(subject: &Subject) {
     assert_eq!(found[0], [vec!["b", "c"], vec!["c"], vec!["a"]]);
     assert_eq!(found[1], [vec!["c"], vec!["c"], vec!["a", "d"]]);
     assert_eq!(found[2], [vec!["b"], vec![], vec!["a"]]);
+}
+
+pub(super) fn objects_that_do_not_satisfy_the_condition_of_a_slot_have_no_values_in_it(
+    subject: &Subject,
+) {
+    let of = |condition, slot| Slot {
+        of: Some(condition),
+        ..slot
+    };
+    let only = |condition| Slot {
+        condition: Some(ValueCondition::Node(condition)),
+        ..slot(next())
+    };
+    let not_b = || NodeCondition::Not(Box::new(NodeCondition::OneOf(vec![e("b")])));
+    let named = || NodeCondition::Values {
+        step: Step::forward(v("name")),
+        quantifier: Quantifier::Some,
+        condition: Box::new(ValueCondition::Term(TermCondition::TRUE)),
+    };
+    let slots = [
+        slot(next()),
+        of(not_b(), slot(next())),
+        of(named(), slot(next())),
+        of(not_b(), only(not_b())),
+        of(not_b(), paged(vec![by_size(true)], 1, None)),
+        of(NodeCondition::Any(Vec::new()), slot(next())),
+    ];
+    let found = columns(subject, &["a", "b", "c"], &slots);
+    let all = found[0].clone();
+    assert!(all.iter().all(|values| !values.is_empty()), "{all:?}");
+    let none = Vec::new();
+    assert_eq!(found[1], [all[0].clone(), none.clone(), all[2].clone()]);
+    assert_eq!(found[2], [all[0].clone(), all[1].clone(), none.clone()]);
+    assert_eq!(found[3], [vec!["c"], vec![], vec!["a", "d"]]);
+    assert_eq!(found[4], [vec!["c"], vec![], vec!["a"]]);
+    assert_eq!(found[5], [none.clone(), none.clone(), none]);
 }
 
 pub(super) fn pages_are_cut_per_object(subject: &Subject) {

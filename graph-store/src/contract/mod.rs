@@ -146,6 +146,7 @@ macro_rules! __each_behaviour {
             hydration::values_come_once_per_object_and_without_blank_nodes
             hydration::inverse_steps_lead_back
             hydration::values_satisfy_the_condition_of_their_slot
+            hydration::objects_that_do_not_satisfy_the_condition_of_a_slot_have_no_values_in_it
             hydration::pages_are_cut_per_object
             hydration::texts_come_after_objects
             hydration::objects_of_no_known_type_do_not_count

@@ -174,6 +174,7 @@ fn shown(store: &dyn GraphStore, context: &CallContext) -> (Vec<String>, Vec<Str
             inverse: true,
             ..next()
         },
+        of: None,
         condition: None,
         page: None,
     }];

@@ -103,6 +103,7 @@ mod tests {
     fn names(store: &ImageStore, nodes: ObjectSlice<'_>, context: &CallContext) -> Vec<String> {
         let slots = [Slot {
             step: Step::forward(v("name")),
+            of: None,
             condition: None,
             page: None,
         }];

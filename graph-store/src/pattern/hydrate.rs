@@ -116,6 +116,22 @@ impl<T> Values<T> {
         self.offsets.push(end.expect("a column below 2^32 values"));
     }
 
+    /// Keeps the values of some of the objects.
+    pub(super) fn of(self, is_meant: &[bool]) -> Self {
+        let mut kept = Values::with_capacity(is_meant.len());
+        let mut values = self.values.into_iter();
+        for (pair, is_meant) in self.offsets.windows(2).zip(is_meant) {
+            let of_object = values.by_ref().take((pair[1] - pair[0]) as usize);
+            if *is_meant {
+                kept.values.extend(of_object);
+            } else {
+                of_object.for_each(drop);
+            }
+            kept.end_node();
+        }
+        kept
+    }
+
     /// Converts handles to the terms that they stand for.
     pub(super) fn into_column<S: QuadSource<Term = T>>(self, source: &S) -> Column {
         Column {

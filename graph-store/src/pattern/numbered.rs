@@ -483,6 +483,7 @@ fn only_the_texts_of_what_is_returned_are_read() {
     let dataset = Dataset::default();
     let slots = [Slot {
         step: Step::forward(v("knows")),
+        of: None,
         condition: Some(ValueCondition::Node(stars)),
         page: None,
     }];

@@ -6,7 +6,7 @@ use call_context::CallContext;
 use call_context::trace::LookUp;
 use oxrdf::{NamedNode, TermRef};
 
-use super::condition::ReadyValue;
+use super::condition::{Ready, ReadyValue};
 use super::hydrate::Values;
 use super::ready::{ReadyStep, ReadyTest};
 use super::source::QuadSource;
@@ -15,8 +15,8 @@ use super::{candidates, hydrate};
 use crate::error::StoreError;
 use crate::evaluate::shown;
 use crate::query::{
-    Column, Hydrated, HydrationRequest, ObjectRef, Objects, Selection, Slot, SortBy, Step,
-    TypeTest, Window,
+    Column, Hydrated, HydrationRequest, NodeCondition, ObjectRef, ObjectSlice, Objects, Selection,
+    Slot, SortBy, Step, TypeTest, Window,
 };
 use crate::store::order::{KeyCache, Neighbours, keys, sorted_page, sorted_values};
 use crate::store::ready_order::{ReadyOrder, ReadyPage};
@@ -108,16 +108,45 @@ impl<S: QuadSource> Walker<'_, S> {
         let begun = self.begun();
         self.check()?;
         let whole = hydrate::columns(self, request.nodes, request.slots)?;
-        let wanted = request
-            .slots
-            .iter()
-            .zip(whole)
-            .map(|(slot, column)| Ok(self.wanted(column, slot)?.into_column(&self.source)));
+        let mut known: Vec<(&NodeCondition, Vec<bool>)> = Vec::new();
+        let wanted = request.slots.iter().zip(whole).map(|(slot, column)| {
+            let column = match &slot.of {
+                None => column,
+                Some(condition) => {
+                    let is_meant = self.meant(&mut known, request.nodes, condition)?;
+                    column.of(is_meant)
+                }
+            };
+            Ok(self.wanted(column, slot)?.into_column(&self.source))
+        });
         let columns: Vec<Column> = wanted.collect::<Result<_, StoreError>>()?;
         self.settle()?;
         let values = columns.iter().map(|column| column.values.len()).sum();
         self.record("walks", values, begun);
         Ok(Hydrated { columns })
+    }
+
+    /// Tells which objects satisfy a condition of a slot; several slots may have the same.
+    fn meant<'k, 'c>(
+        &self,
+        known: &'k mut Vec<(&'c NodeCondition, Vec<bool>)>,
+        nodes: ObjectSlice<'_>,
+        condition: &'c NodeCondition,
+    ) -> Result<&'k [bool], StoreError> {
+        let at = match known.iter().position(|(other, _)| *other == condition) {
+            Some(at) => at,
+            None => {
+                let ready = Ready::new(&self.source, condition)?;
+                let holds = |position| {
+                    self.tick()?;
+                    ready.holds(self, &self.source.handle(nodes, position))
+                };
+                let meant = (0..nodes.len()).map(holds).collect::<Result<_, _>>()?;
+                known.push((condition, meant));
+                known.len() - 1
+            }
+        };
+        Ok(&known[at].1)
     }
 
     /// Returns the values of a column that satisfy the condition of their slot and are on its page.

@@ -2,7 +2,7 @@
 
 use super::objects::ObjectSlice;
 use super::terms::{TermSlice, Terms};
-use super::{Dataset, OrderKey, Page, Step, TypeTest, ValueCondition};
+use super::{Dataset, NodeCondition, OrderKey, Page, Step, TypeTest, ValueCondition};
 
 /// A request for the values of some objects.
 #[derive(Clone, Copy, Debug)]
@@ -20,12 +20,27 @@ pub struct HydrationRequest<'a> {
 pub struct Slot {
     /// From the object to its values.
     pub step: Step,
+    /// Condition on the object; those that do not satisfy it have no values.
+    pub of: Option<NodeCondition>,
     /// Condition on each value.
     pub condition: Option<ValueCondition>,
     /// The order and page of the values of each object; `None` returns all values in any order.
     ///
     /// Only for values that are objects: scalar values are ordered after conversion.
     pub page: Option<SlotPage>,
+}
+
+impl Slot {
+    /// Creates a slot for all values along a step.
+    #[must_use]
+    pub fn new(step: Step) -> Self {
+        Slot {
+            step,
+            of: None,
+            condition: None,
+            page: None,
+        }
+    }
 }
 
 /// Order and page of the values of each object.

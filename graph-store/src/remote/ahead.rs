@@ -10,7 +10,9 @@ use super::endpoint::Rows;
 use super::facts::{Facts, wanted};
 use super::results::malformed;
 use crate::error::StoreError;
-use crate::query::{ObjectRef, Slot, Tree, TreeLevel, TreeRequest, TreeValues, ValueCondition};
+use crate::query::{
+    NodeCondition, ObjectRef, Slot, Tree, TreeLevel, TreeRequest, TreeValues, ValueCondition,
+};
 use crate::sparql::{Found, LevelQuery, TreeQuery};
 use crate::store::order::{CHECK_EVERY, KeyCache, drop_repeated, sorted_values};
 use crate::store::ready_order::ReadyPage;
@@ -52,10 +54,9 @@ fn level_of(level: &TreeLevel<'_>) -> LevelQuery {
 
 /// Tells whether some value can be in a slot.
 pub(super) fn can_have_values(slot: &Slot) -> bool {
-    !slot
-        .condition
-        .as_ref()
-        .is_some_and(ValueCondition::is_false)
+    let of_none = slot.of.as_ref().is_some_and(NodeCondition::is_false);
+    let condition = slot.condition.as_ref();
+    !of_none && !condition.is_some_and(ValueCondition::is_false)
 }
 
 /// Returns how many terms the text of a query lists, about.

@@ -393,6 +393,7 @@ const OBJECTS_ONLY: &[TreeLevel<'static>] = &[TreeLevel {
 fn values_of(nodes: &[ObjectRef], slots: &[(Slot, Vec<Fact>)]) -> GraphPattern {
     let queries = slots.iter().map(|(slot, facts)| SlotQuery {
         step: &slot.step,
+        of: slot.of.as_ref(),
         condition: slot.condition.as_ref(),
         facts,
     });

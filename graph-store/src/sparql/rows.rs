@@ -29,6 +29,8 @@ pub(crate) struct Fact {
 pub(crate) struct SlotQuery<'a> {
     /// From the nodes to the values.
     pub(crate) step: &'a Step,
+    /// Condition on the nodes.
+    pub(crate) of: Option<&'a NodeCondition>,
     /// Condition on the values.
     pub(crate) condition: Option<&'a ValueCondition>,
     /// Facts about the values themselves.
@@ -228,6 +230,9 @@ impl Builder {
         parts
             .patterns
             .push(one_of(node, nodes.iter().map(ObjectRef::node)));
+        if let Some(condition) = slot.of {
+            self.require(node, condition, parts);
+        }
         parts.patterns.push(triple(node, slot.step, value));
         if let Some(condition) = slot.condition {
             parts

@@ -185,6 +185,7 @@ impl TreeQuery {
         let (slot, facts) = asked.expect("no level is below a slot that is not asked for");
         SlotQuery {
             step: &slot.step,
+            of: slot.of.as_ref(),
             condition: slot.condition.as_ref(),
             facts,
         }
@@ -342,6 +343,9 @@ impl Builder {
     /// Goes from a node to the values of a slot. A test for one type is joined: as a filter, it takes
     /// RDF4J as long as all the rest.
     fn lead(&mut self, node: &Variable, slot: &SlotQuery<'_>, value: &Variable, parts: &mut Parts) {
+        if let Some(condition) = slot.of {
+            self.require(node, condition, parts);
+        }
         parts.patterns.push(triple(node, slot.step, value));
         let Some(condition) = slot.condition else {
             return;

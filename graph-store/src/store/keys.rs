@@ -227,6 +227,7 @@ impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
 fn slot(step: &Step, condition: Option<ValueCondition>) -> Slot {
     Slot {
         step: step.clone(),
+        of: None,
         condition,
         page: None,
     }

@@ -73,6 +73,7 @@ fn read(store: &ImageStore, random: &mut Random) -> Duration {
             predicate: property(name),
             inverse,
         },
+        of: None,
         condition: None,
         page: None,
     };

@@ -286,6 +286,7 @@ fn values(store: &ImageStore) -> Vec<BTreeSet<String>> {
                 predicate: node("p", property),
                 inverse,
             },
+            of: None,
             condition: None,
             page: None,
         })

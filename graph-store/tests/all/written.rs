@@ -44,6 +44,7 @@ fn read(store: &ImageStore) -> (Duration, usize) {
     };
     let slots = [Slot {
         step,
+        of: None,
         condition: None,
         page: None,
     }];

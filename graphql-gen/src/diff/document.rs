@@ -134,6 +134,19 @@ fn by_name(role: &Role) -> (&str, &Role) {
     (role.name.as_str(), role)
 }
 
+/// Returns what the row rules of a role say, whatever the coordinates.
+fn row_rules(role: &Role) -> Vec<String> {
+    let filters = role.filters.iter().map(|filter| {
+        let (object, operation) = (&filter.object, filter.operation.name());
+        format!("{object}/{operation} {}", value(&filter.condition))
+    });
+    let presets = role.presets.iter().map(|preset| {
+        let (object, property) = (&preset.object, &preset.property);
+        format!("{object}/{property} = {}", value(&preset.value))
+    });
+    filters.chain(presets).collect()
+}
+
 /// Returns what a role may do, whatever the coordinates.
 fn permissions(role: &Role) -> [Vec<String>; 3] {
     let actions = |all: &[soml_core::rbac::Action]| {
@@ -144,6 +157,6 @@ fn permissions(role: &Role) -> [Vec<String>; 3] {
     [
         actions(&role.actions),
         actions(&role.not_actions),
-        vec![value(&role.filters), value(&role.presets)],
+        row_rules(role),
     ]
 }

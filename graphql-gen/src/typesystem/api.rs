@@ -143,11 +143,8 @@ impl Api {
         soml: Arc<soml_core::Valid<soml_core::schema::Schema>>,
         options: &ApiOptions,
     ) -> Result<Api, ApiError> {
-        if options.refuse_row_rules {
-            super::roles::refuse_row_rules(&soml)?;
-        }
         let generated = Generated::new(&soml, options)?;
-        Ok(Api {
+        let api = Api {
             soml,
             options: options.clone(),
             schema: generated.schema,
@@ -158,7 +155,9 @@ impl Api {
             types: generated.types,
             mutations: generated.mutations,
             mutation_types: generated.mutation_types,
-        })
+        };
+        super::row_rules::check(&api)?;
+        Ok(api)
     }
 
     /// Returns the GraphQL schema that operations are validated against.

@@ -11,6 +11,7 @@ use apollo_compiler::collections::{HashMap, HashSet, IndexMap};
 use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition, Type};
 use apollo_compiler::{Name, Schema};
 use soml_core::access::{Access, Part, Rights};
+use soml_core::rbac::Operation;
 use soml_core::schema::{ObjectId, Range};
 
 use super::api::{Api, Field, TypeRef};
@@ -168,9 +169,24 @@ impl<'a> Rules<'a> {
             return true;
         };
         match self.api.soml()[id].range {
-            Range::Object(object) => self.sees(caller, self.api.range_type(object)),
+            Range::Object(object) => {
+                let target = self.api.range_type(object);
+                self.sees(caller, target) && !self.hides_some(caller, target)
+            }
             _ => true,
         }
+    }
+
+    /// Returns whether conditions of roles may hide objects of a type.
+    fn hides_some(&self, caller: &Access, ty: TypeRef) -> bool {
+        let has_conditions = |object: &ObjectId| {
+            let mut roles = caller.role_places();
+            roles.any(|role| {
+                let mut conditions = caller.conditions(role, *object, Operation::Read);
+                conditions.next().is_some()
+            })
+        };
+        self.api.possible_types(ty).iter().any(has_conditions)
     }
 
     fn sees(&self, caller: &Access, ty: TypeRef) -> bool {

@@ -32,6 +32,7 @@ mod query;
 mod readable;
 mod reserved;
 mod roles;
+mod row_rules;
 mod setting;
 mod subgraph;
 mod subscription;

@@ -35,9 +35,6 @@ pub struct ApiOptions {
     /// Describes all arguments, also those that have no description in the schema of the original
     /// product. Off by default: the schema is compared with that one.
     pub argument_descriptions: bool,
-    /// Refuses schemas whose roles have `filters` or `presets`, which cannot be enforced yet; for
-    /// services that enforce roles. Off by default.
-    pub refuse_row_rules: bool,
     /// Lets what the roles of the schema may deny to somebody be null in the schema for federation
     /// ([`Api::subgraph_sdl`](super::Api::subgraph_sdl)), except for `id`; for services that enforce roles.
     /// A gateway that was promised a value for what is left out would lose everything around it. Off by default.
@@ -74,7 +71,6 @@ impl ApiOptions {
             service: false,
             prune: false,
             argument_descriptions: false,
-            refuse_row_rules: false,
             nullable_where_denied: false,
             expose_roles: false,
         }

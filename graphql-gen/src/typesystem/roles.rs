@@ -2,13 +2,11 @@
 
 use apollo_compiler::ast::Directive;
 use apollo_compiler::name;
-use soml_core::Finding;
-use soml_core::access::{Operation, Part, Rights};
+use soml_core::access::{Part, Rights};
+use soml_core::rbac::Operation;
 use soml_core::schema::{ObjectId, Property, PropertyId, Schema};
-use soml_core::value::{Value, ValueKind};
 
 use super::directives::Applied;
-use super::error::{ApiError, ProblemKind};
 
 /// The roles of a document.
 pub(super) struct Roles {
@@ -40,33 +38,5 @@ impl Roles {
             .with_list("read", may(Operation::Read))
             .with_list("write", may(Operation::Write))
             .build()
-    }
-}
-
-/// Refuses a schema whose roles see only some rows, or set values on writes: a service that ignored
-/// that would give them more than the schema does.
-pub(super) fn refuse_row_rules(soml: &Schema) -> Result<(), ApiError> {
-    let roles = soml.rbac.roles.iter();
-    let problems = roles.flat_map(|role| {
-        let rules = [("filters", &role.filters), ("presets", &role.presets)];
-        let asked = rules.into_iter().filter(|(_, rules)| !is_empty(rules));
-        asked.map(|(key, rules)| {
-            let message = format!("`{key}` of the role `{}` cannot be enforced yet", role.name);
-            let problem = ProblemKind::RowRules.at(Some(rules.span), message);
-            problem.with_help("leave it out; without it, the role has its rights on all objects")
-        })
-    });
-    let problems: Vec<Finding> = problems.collect();
-    match problems.is_empty() {
-        true => Ok(()),
-        false => Err(ApiError { problems }),
-    }
-}
-
-fn is_empty(value: &Value) -> bool {
-    match &value.kind {
-        ValueKind::Null => true,
-        ValueKind::Map(entries) => entries.is_empty(),
-        ValueKind::Text { .. } | ValueKind::List(_) => false,
     }
 }

@@ -5,56 +5,34 @@
 //! belongs to [`View::shown`], which every selection and every step to other objects is joined with.
 
 mod readings;
+mod rows;
 
 use std::sync::Arc;
 
 use graph_store::query::{NodeCondition, TypeGuard, TypeTest};
 use graphql_gen::typesystem::{Api, TypeRef};
-use graphql_service::RequestContext;
 use graphql_service::error::GraphqlError;
-use soml_core::access::{Access, DEFAULT_ROLE, Part, Rights, ServicePart};
+use soml_core::access::{DEFAULT_ROLE, Part, Rights, ServicePart};
+use soml_core::rbac::Operation;
 use soml_core::schema::ObjectId;
 
 pub(crate) use self::readings::{
-    each_by_its_own, filter_alike, name_readings, property_readings, show_alike, type_readings,
+    Reading, each_by_its_own, filter_alike, name_readings, property_readings, show_alike,
+    type_readings,
 };
+pub(crate) use self::rows::{Accepted, Permit, ReadClaims, Rows};
 use crate::code;
 use crate::rdf::{OfType, Types, takes_any};
 
 /// The rights of the roles of a schema, for a service that enforces them.
 pub(crate) type Enforced = Option<Arc<Rights>>;
 
-/// Returns what the sender of a request may do; `None` for everything that there is to read.
-///
-/// A request without a sender comes from somebody without a role.
-pub(crate) fn access_of(rights: &Enforced, context: &RequestContext) -> Option<Access> {
-    let rights = rights.as_ref()?;
-    match context.caller.as_deref() {
-        None => Some(rights.of([])),
-        Some(caller) if caller.superuser => None,
-        Some(caller) => {
-            let access = rights.of(caller.roles.iter().map(String::as_str));
-            (!access.reads_everything()).then_some(access)
-        }
-    }
-}
-
-/// Returns what the sender of a request may write; `None` for everything.
-pub(crate) fn write_access_of(rights: &Enforced, context: &RequestContext) -> Option<Access> {
-    let rights = rights.as_ref()?;
-    match context.caller.as_deref() {
-        None => Some(rights.of([])),
-        Some(caller) if caller.superuser => None,
-        Some(caller) => Some(rights.of(caller.roles.iter().map(String::as_str))),
-    }
-}
-
 /// An API as the sender of a request sees it.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(crate) api: &'a Api,
     /// What the sender may do; `None` for everything.
-    access: Option<&'a Access>,
+    access: Option<&'a Permit>,
     types: &'a Types,
 }
 
@@ -64,8 +42,10 @@ pub(crate) enum Shown {
     Nothing,
     /// All of them.
     All,
-    /// Those that a guard admits.
+    /// Those that a guard admits, whose types alone decide.
     Some(TypeGuard),
+    /// Those that satisfy a condition.
+    Rows(NodeCondition),
 }
 
 impl Shown {
@@ -75,6 +55,7 @@ impl Shown {
             Shown::Nothing => Some(NodeCondition::Any(Vec::new())),
             Shown::All => None,
             Shown::Some(guard) => Some(guard.condition()),
+            Shown::Rows(condition) => Some(condition.clone()),
         }
     }
 
@@ -84,7 +65,7 @@ impl Shown {
 }
 
 impl<'a> View<'a> {
-    pub(crate) fn new(api: &'a Api, access: Option<&'a Access>, types: &'a Types) -> Self {
+    pub(crate) fn new(api: &'a Api, access: Option<&'a Permit>, types: &'a Types) -> Self {
         View { api, access, types }
     }
 
@@ -138,12 +119,28 @@ impl<'a> View<'a> {
 
     /// Returns which objects of a type are shown.
     pub(crate) fn shown(&self, ty: TypeRef) -> Shown {
-        self.those(ty, |access, object| access.sees(object))
+        self.those(ty, |access, object| {
+            let seeing = access.seeing(object);
+            access
+                .sees(object)
+                .then(|| access.accepted(object, Operation::Read, seeing))
+        })
     }
 
     /// Returns of which objects of a type a field can be read.
     pub(crate) fn readable(&self, ty: TypeRef, part: Part) -> Shown {
-        self.those(ty, |access, object| access.reads(object, part))
+        self.those(ty, |access, object| {
+            let reading = access.allowing(object, part, Operation::Read);
+            access
+                .reads(object, part)
+                .then(|| access.accepted(object, Operation::Read, reading))
+        })
+    }
+
+    /// Returns of which objects of a concrete type, among those that are shown, a part can be read, where it can be read of
+    /// some.
+    pub(crate) fn readable_rows(&self, object: ObjectId, part: Part) -> Option<NodeCondition> {
+        self.access?.readable_rows(object, part)
     }
 
     /// Tells whether a part can be read of all objects of a type that are shown.
@@ -155,30 +152,65 @@ impl<'a> View<'a> {
                 .copied()
                 .chain(rest)
                 .filter(|object| access.sees(*object));
-            shown.all(|object| access.reads(object, part))
+            shown.all(|object| {
+                access.reads(object, part) && self.readable_rows(object, part).is_none()
+            })
         })
     }
 
-    fn those(&self, ty: TypeRef, meant: impl Fn(&Access, ObjectId) -> bool) -> Shown {
+    /// Returns the objects of a type that are meant, given those of each object type; `None` for none of them.
+    fn those(&self, ty: TypeRef, meant: impl Fn(&Permit, ObjectId) -> Option<Accepted>) -> Shown {
         let Some(access) = self.access else {
             return Shown::All;
         };
-        let possible = self.api.possible_types(ty);
-        let count = possible
-            .iter()
-            .filter(|object| meant(access, **object))
-            .count();
-        if count == possible.len() {
-            return Shown::All;
-        }
+        let possible = self.api.possible_types(ty).iter();
+        let possible: Vec<_> = possible
+            .map(|object| (*object, meant(access, *object)))
+            .collect();
         // Objects of no known type are shown as those of the object that the type belongs to.
         let rest = takes_any(self.api, ty).then(|| ty.object()).flatten();
-        let rest = rest.is_some_and(|object| meant(access, object));
-        if count == 0 && !rest {
+        let rest = rest.and_then(|object| meant(access, object));
+        let are_all = |accepted: &Option<Accepted>| *accepted == Some(Accepted::All);
+        let of_types = possible.iter().map(|(_, accepted)| accepted);
+        if of_types.clone().all(are_all) {
+            return Shown::All;
+        }
+        if of_types.clone().all(Option::is_none) && rest.is_none() {
             return Shown::Nothing;
         }
+        // Types that are shown alike share a guard.
+        let mut alike: Vec<&Accepted> = Vec::new();
+        for accepted in of_types.chain([&rest]).flatten() {
+            if !alike.contains(&accepted) {
+                alike.push(accepted);
+            }
+        }
         let index = &self.of_type(ty).index;
-        Shown::Some(index.guard(rest, |object| meant(access, object)))
+        let guard = |accepted: &Accepted| {
+            let is_alike = |known: &Option<Accepted>| known.as_ref() == Some(accepted);
+            index.guard(is_alike(&rest), |object| {
+                let mut known = possible.iter();
+                known.any(|(known, of)| *known == object && is_alike(of))
+            })
+        };
+        let rows = |accepted: &Accepted| match accepted {
+            Accepted::All => NodeCondition::TRUE,
+            Accepted::Some(condition) => condition.clone(),
+        };
+        let is_every_type = possible.iter().all(|(_, accepted)| accepted.is_some());
+        match alike.as_slice() {
+            [Accepted::All] => Shown::Some(guard(&Accepted::All)),
+            // Whoever asks tests for the type itself.
+            [single] if is_every_type && (rest.is_some() || !takes_any(self.api, ty)) => {
+                Shown::Rows(rows(single))
+            }
+            several => {
+                let parts = several.iter().map(|accepted| {
+                    NodeCondition::all([guard(accepted).condition(), rows(accepted)])
+                });
+                Shown::Rows(NodeCondition::Any(parts.collect()))
+            }
+        }
     }
 
     /// Returns the warning that a field is left out.
@@ -195,6 +227,15 @@ impl<'a> View<'a> {
     pub(crate) fn denied(&self, argument: &str, field: &str) -> GraphqlError {
         let message = format!(
             "`{argument}` uses `{field}`, which cannot be read without permission, roles=[{}]",
+            self.roles()
+        );
+        GraphqlError::new(code::ACCESS_DENIED, message)
+    }
+
+    /// Returns the error that an argument speaks of what can be read of some objects alone.
+    pub(crate) fn partly_denied(&self, argument: &str, field: &str) -> GraphqlError {
+        let message = format!(
+            "`{argument}` uses `{field}`, which conditions of roles hide in some objects, roles=[{}]",
             self.roles()
         );
         GraphqlError::new(code::ACCESS_DENIED, message)

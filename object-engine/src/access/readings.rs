@@ -17,16 +17,20 @@ pub(crate) struct Reading<T> {
     pub(crate) objects: Vec<ObjectId>,
     /// The objects that are read so; `None` for all.
     pub(crate) of: Option<TypeGuard>,
+    /// Of which of these, among those that are shown, it can be read; `None` for all.
+    pub(crate) rows: Option<NodeCondition>,
 }
 
 impl<T> Reading<T> {
     /// Returns a condition that holds for what is read so, and says no more of other objects than
     /// that they are none of these.
     pub(crate) fn only(&self, condition: NodeCondition) -> NodeCondition {
-        match &self.of {
-            None => condition,
-            Some(guard) => NodeCondition::all([guard.condition(), condition]),
+        if self.of.is_none() && self.rows.is_none() {
+            return condition;
         }
+        let guard = self.of.as_ref().map(TypeGuard::condition);
+        let guards = guard.into_iter().chain(self.rows.clone());
+        NodeCondition::all(guards.chain([condition]))
     }
 }
 
@@ -56,11 +60,19 @@ fn readings<T: Copy>(
     same: impl Fn(T, T) -> bool,
 ) -> Vec<Reading<T>> {
     let mut readings: Vec<Reading<T>> = Vec::new();
-    let add = |readings: &mut Vec<Reading<T>>, by: T, object: Option<ObjectId>| {
-        let known = readings.iter().position(|known| same(known.by, by));
+    let is = |known: &Reading<T>, by: T, rows: &Option<NodeCondition>| {
+        same(known.by, by) && known.rows == *rows
+    };
+    let add = |readings: &mut Vec<Reading<T>>, (by, rows), object: Option<ObjectId>| {
+        let known = readings.iter().position(|known| is(known, by, &rows));
         let known = known.unwrap_or_else(|| {
             let (objects, of) = (Vec::new(), None);
-            readings.push(Reading { by, objects, of });
+            readings.push(Reading {
+                by,
+                objects,
+                of,
+                rows,
+            });
             readings.len() - 1
         });
         readings[known].objects.extend(object);
@@ -68,7 +80,10 @@ fn readings<T: Copy>(
     let mut excludes = false;
     for &object in view.api.possible_types(ty) {
         match of(object) {
-            Some((by, part)) if view.reads(object, part) => add(&mut readings, by, Some(object)),
+            Some((by, part)) if view.reads(object, part) => {
+                let rows = view.readable_rows(object, part);
+                add(&mut readings, (by, rows), Some(object));
+            }
             Some(_) => excludes = true,
             None => {}
         }
@@ -80,13 +95,14 @@ fn readings<T: Copy>(
     // Objects of no type of the schema are nobody's where some may see less than others.
     let own = own.filter(|_| !excludes || takes_any(view.api, ty));
     let own = own.filter(|(object, (_, part))| view.reads(*object, *part));
-    let own = own.map(|(_, (by, _))| by);
-    if let Some(own) = own {
-        add(&mut readings, own, None);
+    let own = own.map(|(object, (by, part))| (by, view.readable_rows(object, part)));
+    if let Some(own) = &own {
+        add(&mut readings, own.clone(), None);
     }
     let index = &view.of_type(ty).index;
     for reading in &mut readings {
-        let is_own = own.is_some_and(|own| same(own, reading.by));
+        let own = own.as_ref();
+        let is_own = own.is_some_and(|(by, rows)| is(reading, *by, rows));
         let guard = index.guard(is_own, |object| reading.objects.contains(&object));
         reading.of = Some(guard);
     }

@@ -337,9 +337,14 @@ impl<'a> Writer<'a> {
         fields: &'a [ResponseField],
     ) -> WriteResult {
         self.answer.out.push(b'{');
-        for (position, field) in fields.iter().enumerate() {
+        let mut position = 0;
+        for field in fields {
             self.answer.check_size()?;
+            if field.only.is_some_and(|slot| values.range(slot).is_empty()) {
+                continue;
+            }
             self.answer.open(position, &field.opening);
+            position += 1;
             // Most values need no path.
             if self.plain_value(data, node, values, field) {
                 continue;

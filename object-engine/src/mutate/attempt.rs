@@ -11,11 +11,14 @@ use graphql_service::Answer;
 use graphql_service::error::{GraphqlError, PathSegment};
 use indexmap::{IndexMap, IndexSet};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term};
+use soml_core::access::Part;
+use soml_core::rbac::Operation;
 use soml_core::schema::{ObjectId, PropertyId};
 
 use super::checks::pattern_of;
 use super::draft::{Draft, Setting};
 use super::payload;
+use super::rows::Verdicts;
 use crate::code;
 use crate::execute::{Execution, Fetched};
 use crate::plan::{
@@ -93,19 +96,28 @@ impl<'a> Attempt<'a> {
         self.load(&mut draft, transaction, wanted).await?;
         let wanted = draft.wanted_of_values();
         self.load(&mut draft, transaction, wanted).await?;
+        let candidates = draft.row_candidates();
+        self.ask(&mut draft, &candidates, Operation::Read).await?;
         draft.check();
         self.check_deletions(&mut draft);
+        let written = draft.written_before();
+        self.ask(&mut draft, &written, Operation::Write).await?;
+        draft.check_rows_before();
         keep_missing_rights(&mut draft.findings);
         if !draft.findings.is_empty() {
             return Ok(Done::Refused(draft.findings));
         }
         let changes = self.changes(&draft);
         let overlay = std::mem::take(&mut draft.overlay);
-        drop(draft);
         if overlay.has_change() {
             let change = overlay.into_change();
             transaction.apply(change, self.context).await?;
         }
+        self.check_rows_after(&mut draft, transaction).await?;
+        if !draft.findings.is_empty() {
+            return Ok(Done::Refused(draft.findings));
+        }
+        drop(draft);
         if transaction.view().is_none() {
             if self.setting.plan.dry_run && self.reads_back() {
                 return Err(StoreError::Unsupported(
@@ -133,6 +145,46 @@ impl<'a> Attempt<'a> {
             Ok(answer) => Done::Applied(answer, changes),
             Err(errors) => Done::Refused(errors),
         })
+    }
+
+    /// Asks what the conditions of roles say of objects as they were before the mutation.
+    async fn ask(
+        &self,
+        draft: &mut Draft<'a>,
+        objects: &[(NamedNode, ObjectId)],
+        operation: Operation,
+    ) -> Result<()> {
+        let Some(access) = self.setting.rights.access else {
+            return Ok(());
+        };
+        let from = (self.store, self.context);
+        draft.before.ask(access, objects, operation, from).await
+    }
+
+    /// Checks that the conditions of roles accept the objects that were written as they are now.
+    async fn check_rows_after(
+        &self,
+        draft: &mut Draft<'a>,
+        transaction: &mut dyn Transaction,
+    ) -> Result<()> {
+        let (Some(access), written) = (self.setting.rights.access, draft.written_after()) else {
+            return Ok(());
+        };
+        if written.is_empty() {
+            return Ok(());
+        }
+        let Some(view) = transaction.view() else {
+            return Err(StoreError::Unsupported(
+                "this store cannot show what is not committed yet, so the conditions of roles on what is written cannot                  be checked"
+                    .to_owned(),
+            ));
+        };
+        let mut after = Verdicts::default();
+        let from = (view, self.context);
+        after.ask(access, &written, Operation::Write, from).await?;
+        draft.check_rows_after(&after);
+        keep_missing_rights(&mut draft.findings);
+        Ok(())
     }
 
     fn reads_back(&self) -> bool {
@@ -346,6 +398,10 @@ impl<'a> Attempt<'a> {
             }
         }
         self.load(draft, transaction, wanted).await?;
+        let named = targets.iter().map(|(_, id)| id);
+        let named = named.chain(listed.iter().copied());
+        let objects = draft.with_types(named, field.object);
+        self.ask(draft, &objects, Operation::Read).await?;
         self.check_listed(field, listed, draft);
         for (entry, id) in targets {
             let is_selected = draft.entry(*entry).id.is_none();
@@ -428,6 +484,10 @@ impl<'a> Attempt<'a> {
             });
         }
         self.load(draft, transaction, wanted).await?;
+        let objects = draft.with_types(listed.iter().copied(), field.object);
+        self.ask(draft, &objects, Operation::Read).await?;
+        let objects = draft.with_types(&ids, field.object);
+        self.ask(draft, &objects, Operation::Delete).await?;
         self.check_listed(field, &listed, draft);
         for id in &ids {
             let types = &self.setting.facts.type_properties;
@@ -435,6 +495,7 @@ impl<'a> Attempt<'a> {
             // The selection has tested it; the types say which of its subclasses it is.
             if let Some(object) = draft.instance_of(id, field.object) {
                 self.check_delete(field, object, draft);
+                self.check_row_deleted(field, (id, object), draft);
                 draft.delete(id, object);
                 result.add(object, id.clone());
             }
@@ -446,6 +507,32 @@ impl<'a> Attempt<'a> {
     fn check_delete(&self, field: &MutationField, object: ObjectId, draft: &mut Draft<'a>) {
         let missing = self.setting.rights.lacks_delete(object);
         if let Some(message) = missing.filter(|_| object != field.object) {
+            let finding = field.place().finding(code::ACCESS_DENIED, message, &[]);
+            draft.findings.push(finding);
+        }
+    }
+
+    /// Checks that a role that allows it accepts that an object is deleted.
+    fn check_row_deleted(
+        &self,
+        field: &MutationField,
+        (id, object): (&NamedNode, ObjectId),
+        draft: &mut Draft<'a>,
+    ) {
+        let Some(access) = self.setting.rights.access else {
+            return;
+        };
+        let mut deleting = access
+            .allowing(object, Part::Id, Operation::Delete)
+            .peekable();
+        // A missing right is said elsewhere.
+        if deleting.peek().is_none() || draft.created.contains_key(id) {
+            return;
+        }
+        let of = (id, object);
+        if !draft.before.accept(access, of, Operation::Delete, deleting) {
+            let called = draft.called(id, object, false);
+            let message = format!("{called} cannot be deleted without permission");
             let finding = field.place().finding(code::ACCESS_DENIED, message, &[]);
             draft.findings.push(finding);
         }

@@ -246,7 +246,7 @@ impl Draft<'_> {
         let is_known = if adds {
             self.finds(id, object)
         } else {
-            rights.sees(object) && rights.reads(object, Part::Property(property))
+            self.sees(id, object) && self.reads(id, object, Part::Property(property))
         };
         if !is_own && !is_new && !is_known {
             // What was added to it is not found, as a reference.
@@ -266,6 +266,11 @@ impl Draft<'_> {
                 (false, false) => Manner::Set,
             };
             self.deny_entry(place, rights.lacks(object, property, manner));
+            if !is_new && !self.reads(id, object, Part::Property(property)) {
+                let missing = rights.lacks_comparison(object, property, (manner, false));
+                self.deny_entry(place, missing);
+            }
+            self.note_row_write(place, (id, object), Some(property));
         }
     }
 
@@ -331,7 +336,7 @@ impl Draft<'_> {
         let mut found = self.check_amount(id, (object, property), &whole);
         let values = self.current(id, of);
         let is_new = self.created.contains_key(id);
-        let reads = self.setting.rights.reads(object, Part::Property(property));
+        let reads = self.reads_now(id, object, property);
         // Without the right to read them, values are given as a whole, or one in its language.
         let is_comparable = is_new || reads || of.max.is_multiple();
         if let Some(tag) = self
@@ -452,8 +457,8 @@ impl Draft<'_> {
                 continue;
             };
             for property in self.lacking(id, object, step) {
-                let rights = self.setting.rights;
-                match rights.finds(object) && rights.reads(object, Part::Property(property)) {
+                let part = Part::Property(property);
+                match self.finds(id, object) && self.reads(id, object, part) {
                     true => referrers.push(id.as_str().to_owned()),
                     false => hidden = true,
                 }

@@ -12,12 +12,14 @@ use indexmap::IndexMap;
 use oxrdf::{GraphName, NamedNode, Term, Triple};
 use soml_core::access::Part;
 use soml_core::datatype::Scalar;
+use soml_core::rbac::Operation;
 use soml_core::schema::{ObjectId, Path, Property, PropertyId, Range, Schema};
 use uuid::Uuid;
 
 use super::facts::WriteFacts;
 use super::ids::new_id;
 use super::overlay::Overlay;
+use super::rows::{RowWrite, Verdicts};
 use crate::code;
 use crate::limits::EngineLimits;
 use crate::plan::{
@@ -68,6 +70,10 @@ pub(super) struct Draft<'a> {
     pub(super) taken: HashSet<NamedNode>,
     /// What is given for a property by an entry names what is not there: nothing more is said about it.
     pub(super) not_found: HashSet<(usize, PropertyId)>,
+    /// What the conditions of roles say of objects as they were before.
+    pub(super) before: Verdicts,
+    /// What is written to which objects, where conditions of roles decide whether it may.
+    pub(super) row_writes: Vec<RowWrite>,
 }
 
 /// How the values along a step were changed.
@@ -103,6 +109,8 @@ impl<'a> Draft<'a> {
             references: Vec::new(),
             taken: HashSet::new(),
             not_found: HashSet::new(),
+            before: Verdicts::default(),
+            row_writes: Vec::new(),
         };
         draft.ids = setting
             .plan
@@ -167,7 +175,9 @@ impl<'a> Draft<'a> {
                 self.overlay.add(triple, self.setting.graph);
             }
         }
+        self.note_row_write(place, (&id, entry.object), None);
         for change in &entry.changes {
+            self.note_row_write(place, (&id, entry.object), Some(change.property));
             if let Change::Set(values) = &change.change {
                 self.add_values(place, (&id, change.property), values);
             }
@@ -178,11 +188,61 @@ impl<'a> Draft<'a> {
     pub(super) fn update(&mut self, place: usize, id: &NamedNode, object: ObjectId) {
         self.updated.insert(id.clone(), object);
         self.check_id_right(place, object);
+        self.note_row_write(place, (id, object), None);
         for change in &self.entry(place).changes {
             if let Some(property) = self.property_of(place, object, change) {
+                self.check_row(place, (id, object), (property, Manner::of(&change.change)));
+                self.note_row_write(place, (id, object), Some(property));
                 self.change(place, (id, property), change);
             }
         }
+    }
+
+    /// Checks that values of an object may be read which what is given is compared with.
+    fn check_row(
+        &mut self,
+        place: usize,
+        (id, object): (&NamedNode, ObjectId),
+        (property, manner): (PropertyId, Manner),
+    ) {
+        if self.reads(id, object, Part::Property(property)) {
+            return;
+        }
+        let rights = self.setting.rights;
+        let missing = rights.lacks_comparison(object, property, (manner, false));
+        let name = &self.setting.schema()[property].name.graphql;
+        self.deny(place, name, missing);
+    }
+
+    /// Notes that something is written to an object, where conditions of roles decide whether it may.
+    pub(super) fn note_row_write(
+        &mut self,
+        entry: usize,
+        (id, object): (&NamedNode, ObjectId),
+        property: Option<PropertyId>,
+    ) {
+        let Some(access) = self.setting.rights.access else {
+            return;
+        };
+        let part = property.map_or(Part::Id, Part::Property);
+        let mut writing = access.allowing(object, part, Operation::Write);
+        let is_conditional = |role| access.condition(role, object, Operation::Write).is_some();
+        if !writing.any(is_conditional) {
+            return;
+        }
+        let mut writing = access.allowing(object, part, Operation::Write);
+        if !writing.all(is_conditional) {
+            // Another role has no condition.
+            return;
+        }
+        let schema = self.setting.schema();
+        self.row_writes.push(RowWrite {
+            id: id.clone(),
+            object,
+            property,
+            entry,
+            member: property.map(|property| schema[property].name.graphql.clone()),
+        });
     }
 
     /// Checks that the id of an object of a subclass may be written; that of the class itself is checked

@@ -25,6 +25,7 @@ mod facts;
 mod ids;
 mod overlay;
 mod payload;
+mod rows;
 mod shown;
 
 pub(crate) use attempt::{Attempt, Done};

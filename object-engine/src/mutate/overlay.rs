@@ -205,6 +205,13 @@ impl Overlay {
         values.take(most).count()
     }
 
+    /// Returns all nodes of which a triple is known.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &NamedNode> {
+        let others = self.by_object.keys();
+        let others = others.filter(|node| !self.by_subject.contains_key(*node));
+        self.by_subject.keys().chain(others)
+    }
+
     /// Returns the values of a property as they were before the mutation.
     pub(super) fn original<'o>(
         &'o self,

@@ -88,8 +88,8 @@ impl Setting<'_> {
     /// Returns whether the sender may not be told a part of what happened to objects of a type.
     fn lacks_reading(&self, object: ObjectId, part: AffectedPart) -> bool {
         match part {
-            AffectedPart::Kind(_) => !self.rights.reads(object, Part::TypeName),
-            AffectedPart::Ids(_) => !self.rights.reads(object, Part::Id),
+            AffectedPart::Kind(_) => !self.rights.reads_wherever_shown(object, Part::TypeName),
+            AffectedPart::Ids(_) => !self.rights.reads_wherever_shown(object, Part::Id),
             AffectedPart::TypeName | AffectedPart::Count => false,
         }
     }

@@ -9,6 +9,7 @@ use graph_store::query::Step;
 use graph_store::write::QuadPattern;
 use oxrdf::{NamedNode, Term, Triple};
 use soml_core::access::Part;
+use soml_core::rbac::Operation;
 use soml_core::schema::{Max, ObjectId, Property, PropertyId, Range};
 
 use super::checks::count;
@@ -33,7 +34,78 @@ impl Amount {
 impl Draft<'_> {
     /// Returns whether the sender may name an object by its id, which is as if it were not there otherwise.
     pub(super) fn finds(&self, id: &NamedNode, object: ObjectId) -> bool {
-        self.created.contains_key(id) || self.setting.rights.finds(object)
+        let is_created = self.created.contains_key(id);
+        is_created || (self.sees(id, object) && self.reads(id, object, Part::Id))
+    }
+
+    /// Returns whether the sender is shown an object.
+    pub(super) fn sees(&self, id: &NamedNode, object: ObjectId) -> bool {
+        let rights = self.setting.rights;
+        rights.sees(object)
+            && rights.access.is_none_or(|access| {
+                let seeing = access.seeing(object);
+                let accept = |roles| {
+                    let of = (id, object);
+                    self.before.accept(access, of, Operation::Read, roles)
+                };
+                access.reads_everything() || accept(seeing)
+            })
+    }
+
+    /// Returns whether the sender may read a part of an object that was there before.
+    pub(super) fn reads(&self, id: &NamedNode, object: ObjectId, part: Part) -> bool {
+        let rights = self.setting.rights;
+        rights.reads(object, part)
+            && rights.access.is_none_or(|access| {
+                let reading = access.allowing(object, part, Operation::Read);
+                let accept = |roles| {
+                    let of = (id, object);
+                    self.before.accept(access, of, Operation::Read, roles)
+                };
+                access.reads_everything() || accept(reading)
+            })
+    }
+
+    /// Returns the objects, with their types, of which the conditions of roles must be known to tell what is shown: all that
+    /// the mutation knows of and that were there before.
+    pub(super) fn row_candidates(&self) -> Vec<(NamedNode, ObjectId)> {
+        let Some(access) = self.setting.rights.access else {
+            return Vec::new();
+        };
+        let mut types: Vec<ObjectId> = access.conditioned(Operation::Read).collect();
+        types.sort_unstable();
+        types.dedup();
+        if types.is_empty() {
+            return Vec::new();
+        }
+        let schema = self.setting.schema();
+        let mut candidates = Vec::new();
+        for id in self.overlay.nodes() {
+            if self.created.contains_key(id) {
+                continue;
+            }
+            let mut is_typed = false;
+            let known = candidates.len();
+            for &object in &types {
+                let property = NamedNode::new_unchecked(schema[object].type_prop.as_str());
+                let mut stored = self.overlay.original(id, &property).peekable();
+                is_typed |= stored.peek().is_some();
+                let is_this = |ty: &Term| {
+                    let Term::NamedNode(ty) = ty else {
+                        return false;
+                    };
+                    schema[object].types.iter().any(|own| own == ty.as_str())
+                };
+                if stored.any(is_this) {
+                    candidates.push((id.clone(), object));
+                }
+            }
+            if candidates.len() == known && !is_typed {
+                // It may be shown as an object of the type that a property expects.
+                candidates.extend(types.iter().map(|object| (id.clone(), *object)));
+            }
+        }
+        candidates
     }
 
     /// Returns whether the sender may name a value of a property.
@@ -45,7 +117,7 @@ impl Draft<'_> {
             return true;
         }
         let shown = self.shown_as(id, range);
-        shown.is_some_and(|object| self.setting.rights.finds(object))
+        shown.is_some_and(|object| self.finds(id, object))
     }
 
     /// Returns the type that an object is shown as where a range is expected, if it is.
@@ -56,7 +128,7 @@ impl Draft<'_> {
         let known = ty.index.resolve(types_of(&self.overlay, id, &ty.index));
         let rest = || takes_any(api, target).then(|| target.object()).flatten();
         let shown = known.or_else(rest);
-        shown.filter(|object| self.setting.rights.sees(*object))
+        shown.filter(|object| self.created.contains_key(id) || self.sees(id, *object))
     }
 
     /// Returns how many values a property of an object has.
@@ -70,7 +142,7 @@ impl Draft<'_> {
         let all = number(&values);
         let rights = self.setting.rights;
         let is_given = self.created.contains_key(id) && !Step::from(&of.path).inverse;
-        if !is_given && !rights.reads(object, Part::Property(property)) {
+        if !is_given && !self.reads_now(id, object, property) {
             return Amount { all, shown: None };
         }
         let Range::Object(range) = of.range else {
@@ -95,6 +167,15 @@ impl Draft<'_> {
         Amount {
             all,
             shown: Some(number(&shown)),
+        }
+    }
+
+    /// Returns whether the sender may read a property of an object, or has created the object.
+    pub(super) fn reads_now(&self, id: &NamedNode, object: ObjectId, property: PropertyId) -> bool {
+        let part = Part::Property(property);
+        match self.created.contains_key(id) {
+            true => self.setting.rights.reads(object, part),
+            false => self.reads(id, object, part),
         }
     }
 
@@ -163,7 +244,11 @@ impl Draft<'_> {
 
     /// Returns how a finding calls an object: by its id where the sender knows it.
     pub(super) fn called(&self, id: &NamedNode, object: ObjectId, is_named: bool) -> String {
-        if is_named || self.setting.rights.reads(object, Part::Id) {
+        let reads_id = match self.created.contains_key(id) {
+            true => self.setting.rights.reads(object, Part::Id),
+            false => self.reads(id, object, Part::Id),
+        };
+        if is_named || reads_id {
             format!("`{}`", id.as_str())
         } else {
             "the object".to_owned()

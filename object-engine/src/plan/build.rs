@@ -16,7 +16,7 @@ use graphql_service::code as shared;
 use graphql_service::error::{GraphqlError, Location};
 use graphql_service::writer::opening;
 use oxrdf::NamedNode;
-use soml_core::access::{Access, ServicePart as ServiceRight};
+use soml_core::access::{Part, ServicePart as ServiceRight};
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 use soml_core::schema::{ObjectId, Property, PropertyId, Range, Schema};
@@ -35,7 +35,7 @@ use super::{
     Aggregation, Edge, Level, LevelId, ListOutput, LiteralOutput, Output, Plan, ResponseField,
     RootField, RootObjects, RootValue, ScalarKind, ScalarOutput, ServicePart, Typing,
 };
-use crate::access::View;
+use crate::access::{Permit, View};
 use crate::code;
 use crate::limits::EngineLimits;
 use crate::rdf::{Types, takes_any};
@@ -46,7 +46,7 @@ pub(super) type Result<T> = std::result::Result<T, GraphqlError>;
 pub(crate) struct PlanInput<'a> {
     pub(crate) api: &'a Api,
     /// What the sender may do; `None` for everything.
-    pub(crate) access: Option<&'a Access>,
+    pub(crate) access: Option<&'a Permit>,
     pub(crate) limits: &'a EngineLimits,
     /// Whether lists without values are null where the schema does not say it.
     pub(crate) null_arrays: bool,
@@ -465,13 +465,19 @@ impl<'p, 'a> Planner<'p, 'a> {
                 }
             }
             let location = Location::of(field.name.location(), &self.input.document.sources);
+            let rows = view.readable_rows(object, self.part(object, &field.name));
             self.left_out.path.push(field.response_key());
-            let value = self.output(object, field, &nodes, scope, builder)?;
+            builder.of.clone_from(&rows);
+            let value = self.output(object, field, &nodes, scope, builder);
+            builder.of = None;
+            let value = value?;
             self.left_out.path.pop();
             let Some(value) = value else {
                 left_out.emptied();
                 continue;
             };
+            // What has no values where it cannot be read is left out there by itself.
+            let rows = rows.filter(|_| matches!(value, Output::Id | Output::TypeName));
             let non_null = field.definition.ty.is_non_null();
             out.push(ResponseField {
                 opening: opening(&key),
@@ -479,10 +485,26 @@ impl<'p, 'a> Planner<'p, 'a> {
                 name: field.name.to_string(),
                 location,
                 non_null,
+                only: rows.map(|rows| self.types_of(object, rows, builder)),
                 value,
             });
         }
         Ok(out)
+    }
+
+    /// Returns the part of an object that a field shows.
+    fn part(&self, object: ObjectId, name: &str) -> Part {
+        let field = self.api().field(TypeRef::Concrete(object), name);
+        field.map_or(Part::TypeName, Field::part)
+    }
+
+    /// Returns a slot that has values of the objects of a type that satisfy a condition: their types.
+    fn types_of(&self, object: ObjectId, rows: NodeCondition, builder: &mut LevelBuilder) -> usize {
+        let property = NamedNode::new_unchecked(self.schema()[object].type_prop.as_str());
+        builder.of = Some(rows);
+        let slot = builder.slot(Step::forward(property), None, None);
+        builder.of = None;
+        slot
     }
 
     fn output(
@@ -726,6 +748,7 @@ impl<'p, 'a> Planner<'p, 'a> {
             true => {
                 let slot = Slot {
                     step,
+                    of: builder.of.clone(),
                     condition,
                     page,
                 };

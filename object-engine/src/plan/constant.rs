@@ -125,6 +125,7 @@ fn shown(input: &Input) -> String {
         Input::String(text) => format!("{:?}", text.chars().take(80).collect::<String>()),
         Input::List(_) => "a list".to_owned(),
         Input::Object(_) => "an object".to_owned(),
+        Input::Claim(path) => format!("the claim {path}"),
     }
 }
 

@@ -194,11 +194,94 @@ impl EntryReader<'_> {
                 self.id(at, value);
             } else if let Some(property) = self.property(object, name) {
                 let manner = self.manner(purpose, property, value);
-                self.deny(at, name, self.rights.lacks(object, property, manner));
+                if !self.is_preset(object, property) {
+                    self.deny(at, name, self.rights.lacks(object, property, manner));
+                }
                 self.member(purpose, at, property, value);
             }
         }
+        self.presets(purpose, at);
         Some(at)
+    }
+
+    /// Tells whether roles leave clients no choice of a property's value, so that no right to write it is needed.
+    fn is_preset(&self, object: ObjectId, property: PropertyId) -> bool {
+        let presets = self.rights.presets(object, property);
+        presets.is_some_and(|presets| !presets.leave_a_choice)
+    }
+
+    /// Sets the values that clients may not choose, and those that they have not chosen.
+    fn presets(&mut self, purpose: Purpose, at: usize) {
+        let object = self.entries[at].object;
+        let soml = self.api.soml().clone();
+        for &property in &soml[object].props {
+            let Some(presets) = self.rights.presets(object, property) else {
+                continue;
+            };
+            let of = &soml[property];
+            let is_given = self.entries[at].gives(property);
+            if presets.leave_a_choice && (is_given || purpose != Purpose::Create) {
+                continue;
+            }
+            let mut offered = Vec::new();
+            let mut missing = None;
+            for values in presets.values {
+                match values {
+                    Ok(values) => offered.extend(self.preset(at, of, &values)),
+                    Err(claim) => missing = missing.or(Some(claim)),
+                }
+            }
+            let name = of.name.graphql.as_str();
+            if let (true, Some(claim)) = (offered.is_empty(), missing) {
+                let message = format!(
+                    "`{name}` is set by the role of the sender, whose claim `{claim}` is missing or has no such value"
+                );
+                self.deny(at, name, Some(message));
+                continue;
+            }
+            let Some(first) = offered.first() else {
+                continue;
+            };
+            if !is_given {
+                let change = first.clone();
+                self.entries[at]
+                    .changes
+                    .push(PropertyChange { property, change });
+                continue;
+            }
+            let mut changes = self.entries[at].changes.iter_mut();
+            let given = changes.find(|given| given.property == property);
+            let is_offered = |change: &Change| {
+                offered
+                    .iter()
+                    .any(|offered| has_same_values(offered, change))
+            };
+            match given {
+                Some(given) if is_offered(&given.change) => {
+                    // It takes the place of whatever there is.
+                    given.change = Change::Set(given.change.values().to_vec());
+                }
+                Some(_) => {
+                    let message = format!("`{name}` is set by the role of the sender");
+                    self.deny(at, name, Some(message));
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Reads preset values as those of a new object; none where they do not fit.
+    fn preset(&mut self, at: usize, property: &Property, values: &[Input]) -> Option<Change> {
+        let values = Input::List(values.to_vec());
+        let before = self.findings.len();
+        let change = match property.range {
+            Range::Object(_) => {
+                let ids = Input::Object(vec![("ids".to_owned(), values)]);
+                self.references(Purpose::Create, at, property, &ids)
+            }
+            _ => self.values(Purpose::Create, at, property, &values),
+        };
+        (self.findings.len() == before).then_some(change).flatten()
     }
 
     fn property(&self, object: ObjectId, name: &str) -> Option<PropertyId> {
@@ -447,6 +530,25 @@ impl EntryReader<'_> {
             values.extend(new.map(NewValue::New));
         }
     }
+}
+
+/// Tells whether two changes add the same values.
+fn has_same_values(a: &Change, b: &Change) -> bool {
+    let values = |change: &Change| {
+        let values = change.values().iter();
+        let terms = values.map(|value| match value {
+            NewValue::Term(term) => Some(term.to_string()),
+            NewValue::Reference(id, _) => Some(id.to_string()),
+            NewValue::New(_) => None,
+        });
+        let terms: Option<Vec<String>> = terms.collect();
+        terms.map(|mut terms| {
+            terms.sort_unstable();
+            terms
+        })
+    };
+    let (of_a, of_b) = (values(a), values(b));
+    of_a.is_some() && of_a == of_b
 }
 
 /// Tells whether an id is given, of whatever form.

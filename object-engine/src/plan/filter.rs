@@ -1,5 +1,8 @@
 //! Translates `where` inputs to conditions.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use graph_store::query::{
     Comparison, Constant, Domain, NodeCondition, Operator, Regex, RegexError, Step, TagRange,
     TermCondition, TypeTest, ValueTest,
@@ -7,6 +10,7 @@ use graph_store::query::{
 use graphql_gen::typesystem::{Field, TypeRef};
 use graphql_service::{ErrorCode, GraphqlError, Location};
 use oxrdf::{Literal, NamedNode};
+use serde_json::Value as Json;
 use soml_core::access::Part;
 use soml_core::datatype::Scalar;
 use soml_core::lang::{LangHead, LangItem, LangRange, LangSpec};
@@ -73,6 +77,54 @@ pub(crate) struct FilterBuilder<'a> {
     /// Path of keys from the argument to the current operand, for errors.
     keys: Vec<String>,
     conditions: usize,
+    claims: Claims<'a>,
+}
+
+/// The claims of a sender, in the condition of a role.
+#[derive(Default)]
+struct Claims<'a> {
+    of_sender: Option<&'a BTreeMap<String, Json>>,
+    /// One is missing, or has a value that does not fit.
+    do_not_fit: bool,
+}
+
+impl<'a> Claims<'a> {
+    /// Returns the value of a claim in place of the claim; null where it is missing or has a value of another form.
+    fn single<'i>(&mut self, input: &'i Input) -> Cow<'i, Input> {
+        let Input::Claim(path) = input else {
+            return Cow::Borrowed(input);
+        };
+        let claim = self.at(path);
+        Cow::Owned(self.of_claim(claim))
+    }
+
+    fn of_claim(&mut self, claim: Option<&Json>) -> Input {
+        match claim {
+            Some(Json::String(text)) => Input::String(text.clone()),
+            Some(Json::Number(number)) => Input::Number(number.to_string()),
+            Some(Json::Bool(value)) => Input::Boolean(*value),
+            Some(Json::Null | Json::Array(_) | Json::Object(_)) | None => {
+                self.do_not_fit = true;
+                Input::Null
+            }
+        }
+    }
+
+    /// Returns all values of a claim in place of the claim.
+    fn listed<'i>(&mut self, input: &'i Input) -> Cow<'i, Input> {
+        let Input::Claim(path) = input else {
+            return Cow::Borrowed(input);
+        };
+        let Some(Json::Array(values)) = self.at(path) else {
+            return Cow::Borrowed(input);
+        };
+        let values = values.iter().map(|value| self.of_claim(Some(value)));
+        Cow::Owned(Input::List(values.collect()))
+    }
+
+    fn at(&self, path: &str) -> Option<&'a Json> {
+        self.of_sender?.get(path)
+    }
 }
 
 impl<'a> FilterBuilder<'a> {
@@ -87,7 +139,25 @@ impl<'a> FilterBuilder<'a> {
             location,
             keys: vec!["where".to_owned()],
             conditions: 0,
+            claims: Claims::default(),
         }
+    }
+
+    /// Translates a condition of a role, with the claims of a sender.
+    ///
+    /// `None` means that no object satisfies it: a claim is missing, or its value does not fit.
+    pub(crate) fn rows(
+        mut self,
+        ty: TypeRef,
+        input: &Input,
+        claims: &'a BTreeMap<String, Json>,
+    ) -> Result<Option<NodeCondition>> {
+        self.claims = Claims {
+            of_sender: Some(claims),
+            do_not_fit: false,
+        };
+        let condition = self.objects(ty, input)?;
+        Ok((!self.claims.do_not_fit).then_some(condition))
     }
 
     fn schema(&self) -> &'a Schema {
@@ -330,12 +400,15 @@ impl<'a> FilterBuilder<'a> {
     }
 
     fn one_of(&mut self, value: &Input) -> Result<NodeCondition> {
+        let value = &*self.claims.listed(value);
         let ids = value.as_list();
         self.check_length(ids.len())?;
-        let ids = ids
-            .iter()
-            .filter_map(|id| NamedNode::new(id.as_text()?).ok());
-        Ok(NodeCondition::one_of(ids.collect()))
+        let ids = ids.iter().filter_map(|id| {
+            let id = self.claims.single(id);
+            NamedNode::new(id.as_text()?).ok()
+        });
+        let ids = ids.collect();
+        Ok(NodeCondition::one_of(ids))
     }
 
     fn terms(&mut self, operands: Operands, input: &Input) -> Result<SetWhere<TermCondition>> {
@@ -423,6 +496,7 @@ impl<'a> FilterBuilder<'a> {
     }
 
     fn constants(&mut self, operands: Operands, value: &Input) -> Result<Vec<Constant>> {
+        let value = &*self.claims.listed(value);
         let constants = self.each_element(value, |this, item| this.constant(operands, item))?;
         let constants = constants.into_iter().flatten();
         Ok(match operands {
@@ -442,7 +516,18 @@ impl<'a> FilterBuilder<'a> {
         classes.map(Constant::Iri).collect()
     }
 
-    fn constant(&self, operands: Operands, value: &Input) -> Result<Option<Constant>> {
+    fn constant(&mut self, operands: Operands, value: &Input) -> Result<Option<Constant>> {
+        let Input::Claim(_) = value else {
+            return self.constant_of(operands, value);
+        };
+        let value = self.claims.single(value).into_owned();
+        let constant = self.constant_of(operands, &value);
+        // A claim that is no such value is no mistake of the sender.
+        self.claims.do_not_fit |= constant.is_err();
+        Ok(constant.unwrap_or(None))
+    }
+
+    fn constant_of(&self, operands: Operands, value: &Input) -> Result<Option<Constant>> {
         if let (Operands::Enum(id) | Operands::CastEnum(id), Some(text)) =
             (operands, value.as_text())
             && !self.schema()[id].values.iter().any(|v| v.name == text)
@@ -465,6 +550,7 @@ impl<'a> FilterBuilder<'a> {
     }
 
     fn matches(&self, operands: Operands, key: &str, value: &Input) -> Result<TermCondition> {
+        self.refuse_claim(value, key)?;
         let pattern = value.as_text().unwrap_or_default();
         let (negated, rest) = match key.strip_prefix('N') {
             Some(rest) => (true, rest),
@@ -508,7 +594,19 @@ impl<'a> FilterBuilder<'a> {
         })
     }
 
+    /// Refuses a claim where a text has a syntax of its own.
+    fn refuse_claim(&self, value: &Input, key: &str) -> Result<()> {
+        match value {
+            Input::Claim(_) => Err(self.error(
+                code::ARGUMENT_INVALID,
+                format!("`{key}` takes no claim of the sender"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
     fn lang(&self, value: &Input) -> Result<TermCondition> {
+        self.refuse_claim(value, "lang")?;
         let text = value.as_text().unwrap_or_default();
         let location = |error: GraphqlError| {
             error

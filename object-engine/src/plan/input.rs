@@ -60,6 +60,8 @@ pub(crate) enum Input {
     Enum(String),
     List(Vec<Input>),
     Object(Vec<(String, Input)>),
+    /// In a condition of a role alone: the claim of the sender at this path.
+    Claim(String),
 }
 
 impl Input {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use apollo_compiler::executable::SelectionSet;
-use graph_store::query::{Dataset, Slot, SlotPage, Step, ValueCondition};
+use graph_store::query::{Dataset, NodeCondition, Slot, SlotPage, Step, ValueCondition};
 use graphql_gen::typesystem::TypeRef;
 use soml_core::lang::LangSpec;
 
@@ -100,6 +100,8 @@ pub(super) struct LevelBuilder {
     pub(super) slots: Vec<Slot>,
     pub(super) edges: Vec<Edge>,
     pub(super) variants: Vec<Vec<ResponseField>>,
+    /// The objects that slots are for which are added now; `None` for all.
+    pub(super) of: Option<NodeCondition>,
     /// Slots that depend on variables.
     pub(super) parameters: Vec<(usize, SlotParameter)>,
 }
@@ -114,6 +116,7 @@ impl LevelBuilder {
     ) -> usize {
         let slot = Slot {
             step,
+            of: self.of.clone(),
             condition,
             page,
         };
@@ -129,7 +132,8 @@ impl LevelBuilder {
     pub(super) fn slot_of_request(&mut self, slot: Slot, parameter: SlotParameter) -> usize {
         let mut known = self.parameters.iter();
         let known = known.find(|(at, known)| {
-            self.slots[*at].step == slot.step && known.depends_alike(&parameter)
+            let other = &self.slots[*at];
+            other.step == slot.step && other.of == slot.of && known.depends_alike(&parameter)
         });
         if let Some((at, _)) = known {
             return *at;

@@ -25,6 +25,7 @@ mod mutation;
 mod order;
 mod parameters;
 mod regexes;
+mod rows;
 mod set_where;
 mod write_access;
 
@@ -52,6 +53,7 @@ pub(crate) use mutation::{
 };
 pub(crate) use parameters::Plans;
 pub(crate) use regexes::SchemaRegexes;
+pub(crate) use rows::{KnownRows, RowSource, access_of, write_access_of};
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 use soml_core::schema::{EnumId, ObjectId};
@@ -283,6 +285,8 @@ pub(crate) struct ResponseField {
     pub(crate) location: Option<Location>,
     /// Whether the type is non-null.
     pub(crate) non_null: bool,
+    /// A slot that has values of those objects alone that show the field; `None` where all do.
+    pub(crate) only: Option<usize>,
     /// Where the value comes from.
     pub(crate) value: Output,
 }

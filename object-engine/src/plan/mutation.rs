@@ -10,7 +10,6 @@ use graph_store::query::{Dataset, NodeCondition, Page, Selection};
 use graphql_gen::typesystem::{MutationField as Meaning, Verb};
 use graphql_service::error::{GraphqlError, Location, PathSegment};
 use oxrdf::NamedNode;
-use soml_core::access::Access;
 use soml_core::schema::ObjectId;
 
 use super::Plan;
@@ -21,6 +20,7 @@ use super::filter::FilterBuilder;
 use super::guard;
 use super::input::Input;
 use super::write_access::WriteAccess;
+use crate::access::Permit;
 use crate::code;
 
 /// What a mutation does.
@@ -177,7 +177,7 @@ impl MutationField {
 /// in [`MutationPlan::findings`].
 pub(crate) fn build_mutation(
     input: &PlanInput<'_>,
-    rights: Option<&Access>,
+    rights: Option<&Permit>,
 ) -> Result<MutationPlan> {
     let mut plan = MutationPlan {
         fields: Vec::new(),

@@ -12,7 +12,7 @@ use soml_core::lang::{LangConfig, LangHead, LangSpec};
 use soml_core::schema::{LiteralRange, Property, Range, Schema};
 
 use super::input::{Input, lang_spec};
-use crate::access::{Shown, View, name_readings, property_readings, show_alike};
+use crate::access::{Reading, Shown, View, name_readings, property_readings, show_alike};
 use crate::code;
 use crate::limits::EngineLimits;
 use crate::rdf::takes_any;
@@ -89,7 +89,7 @@ impl<'a> OrderBuilder<'a> {
                     self.push(ways.collect(), value)?;
                 }
                 (_, Some(Field::Name)) => {
-                    let ways = self.names(at);
+                    let ways = self.names(at)?;
                     self.require(!ways.is_empty(), key)?;
                     self.push(ways, value)?;
                 }
@@ -121,6 +121,26 @@ impl<'a> OrderBuilder<'a> {
             }
         };
         self.require(at.iter().all(readable), key)
+    }
+
+    /// Refuses a key whose values conditions of roles hide from the sender in some objects.
+    fn require_of_all<T>(
+        &self,
+        reading: &Reading<T>,
+        property: &Property,
+        key: &str,
+    ) -> Result<()> {
+        let leads_to_rows = match property.range {
+            Range::Object(object) => {
+                let target = self.view.api.range_type(object);
+                matches!(self.view.shown(target), Shown::Rows(_))
+            }
+            _ => false,
+        };
+        match reading.rows.is_some() || leads_to_rows {
+            false => Ok(()),
+            true => Err(self.view.partly_denied("orderBy", key).at(self.location)),
+        }
     }
 
     fn schema(&self) -> &'a Schema {
@@ -185,6 +205,7 @@ impl<'a> OrderBuilder<'a> {
         for branch in at {
             for reading in property_readings(self.view, branch.ty, field, show_alike) {
                 let property = &self.schema()[reading.by];
+                self.require_of_all(&reading, property, field)?;
                 let last = OrderStep {
                     of: reading.of,
                     step: Step::from(&property.path),
@@ -226,7 +247,7 @@ impl<'a> OrderBuilder<'a> {
         };
         match self.view.shown(self.view.api.range_type(object)) {
             Shown::Some(guard) => Some(guard),
-            Shown::All | Shown::Nothing => None,
+            Shown::All | Shown::Nothing | Shown::Rows(_) => None,
         }
     }
 
@@ -272,7 +293,7 @@ impl<'a> OrderBuilder<'a> {
     }
 
     /// Returns the ways to the names.
-    fn names(&self, at: &[Branch]) -> Vec<OrderWay> {
+    fn names(&self, at: &[Branch]) -> Result<Vec<OrderWay>> {
         let spec = for_single(name_spec(&self.schema().config.lang, self.lang));
         let same = |a: &Property, b: &Property| {
             Step::from(&a.path) == Step::from(&b.path) && a.type_cast == b.type_cast
@@ -281,6 +302,7 @@ impl<'a> OrderBuilder<'a> {
         for branch in at {
             for reading in name_readings(self.view, branch.ty, same) {
                 let property = &self.schema()[reading.by];
+                self.require_of_all(&reading, property, "name")?;
                 let by = SortBy::Scalar {
                     scalar: Scalar::String,
                     cast: property.type_cast,
@@ -293,7 +315,7 @@ impl<'a> OrderBuilder<'a> {
                 ways.push(way([branch.path.as_slice(), &[last]].concat(), by));
             }
         }
-        ways
+        Ok(ways)
     }
 
     fn lang_string(

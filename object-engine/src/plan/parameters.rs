@@ -12,12 +12,12 @@ use graph_store::query::{Dataset, NodeCondition, Page, Selection, Slot};
 use graphql_gen::typesystem::{RootKind, TypeRef};
 use graphql_service::Document;
 use moka::sync::Cache;
-use soml_core::access::Access;
 use soml_core::lang::LangSpec;
 
 use super::build::{PlanInput, Planner, Result, build};
 use super::collect::has_same_arguments;
 use super::{LevelId, Plan, RootField, RootValue};
+use crate::access::Permit;
 
 /// Bytes that a slot, and a field of the answer, take in a plan, about.
 const SLOT: usize = 400;
@@ -77,7 +77,7 @@ pub(crate) struct Plans {
 struct PlanKey {
     document: u64,
     operation: Option<Name>,
-    access: Option<Access>,
+    access: Option<Permit>,
 }
 
 /// A plan without what its parameters stand for.

@@ -5,12 +5,14 @@
 
 use graphql_gen::typesystem::Api;
 use graphql_service::error::GraphqlError;
-use soml_core::access::{Access, Operation, Part};
+use soml_core::access::Part;
+use soml_core::rbac::Operation;
 use soml_core::schema::{ObjectId, PropertyId, Range};
 
 use super::entry::Change;
 use super::given::validation;
-use crate::access::View;
+use super::rows::Presets;
+use crate::access::{Permit, View};
 use crate::rdf::{Types, takes_any};
 
 /// An API as the sender of a mutation may write it.
@@ -18,7 +20,7 @@ use crate::rdf::{Types, takes_any};
 pub(crate) struct WriteAccess<'a> {
     pub(crate) api: &'a Api,
     /// What the sender may do; `None` for everything.
-    pub(crate) access: Option<&'a Access>,
+    pub(crate) access: Option<&'a Permit>,
 }
 
 /// How the values of a property change, as far as rights depend on it.
@@ -52,12 +54,19 @@ impl<'a> WriteAccess<'a> {
     }
 
     pub(crate) fn may(self, object: ObjectId, part: Part, operation: Operation) -> bool {
-        let may = |access: &Access| access.may(object, part, operation);
+        let may = |access: &Permit| access.may(object, part, operation);
         self.access.is_none_or(may)
     }
 
     pub(crate) fn reads(self, object: ObjectId, part: Part) -> bool {
         self.may(object, part, Operation::Read)
+    }
+
+    /// Returns whether a part can be read of all objects of a type that are shown.
+    pub(crate) fn reads_wherever_shown(self, object: ObjectId, part: Part) -> bool {
+        self.access.is_none_or(|access| {
+            access.reads(object, part) && access.readable_rows(object, part).is_none()
+        })
     }
 
     /// Returns whether objects of a type are shown to the sender.
@@ -80,7 +89,10 @@ impl<'a> WriteAccess<'a> {
         let Range::Object(range) = range else {
             return false;
         };
-        self.is_limited() && !self.of_range(range).all(|object| self.sees(object))
+        let is_shown = |object: ObjectId| {
+            self.sees(object) && !self.access.is_some_and(|access| access.hides_rows(object))
+        };
+        self.is_limited() && !self.of_range(range).all(is_shown)
     }
 
     /// Returns the types that objects of a range may be shown as.
@@ -94,12 +106,19 @@ impl<'a> WriteAccess<'a> {
     /// Returns which right is missing to write a part of an object.
     pub(crate) fn lacks_write(self, object: ObjectId, part: Part) -> Option<String> {
         let lacks = !self.may(object, part, Operation::Write);
-        lacks.then(|| {
-            format!(
-                "{} cannot be written without permission",
-                self.name(object, part)
-            )
-        })
+        lacks.then(|| self.denies_write(object, part))
+    }
+
+    /// Says that the right to write a part of an object is missing.
+    pub(crate) fn denies_write(self, object: ObjectId, part: Part) -> String {
+        let name = self.name(object, part);
+        format!("{name} cannot be written without permission")
+    }
+
+    /// Returns what roles say about the value of a property; `None` where they say nothing.
+    pub(crate) fn presets(self, object: ObjectId, property: PropertyId) -> Option<Presets> {
+        let presets = Presets::of(self.access?, object, property);
+        (!presets.values.is_empty()).then_some(presets)
     }
 
     /// Returns which right is missing to delete objects of a type.
@@ -122,9 +141,20 @@ impl<'a> WriteAccess<'a> {
         if unwritable.is_some() || manner == Manner::Create {
             return unwritable;
         }
+        self.lacks_comparison(object, property, (manner, self.reads(object, part)))
+    }
+
+    /// Returns which right is missing for what compares given values of a property with stored ones, whether these can be read
+    /// or not.
+    pub(crate) fn lacks_comparison(
+        self,
+        object: ObjectId,
+        property: PropertyId,
+        (manner, reads): (Manner, bool),
+    ) -> Option<String> {
+        let part = Part::Property(property);
         let schema = self.api.soml();
         let of = &schema[property];
-        let reads = self.reads(object, part);
         let is_text = matches!(of.range, Range::Literal(_));
         let unique = || is_text && validation(schema, of).is_some_and(|rule| rule.unique);
         let what = if manner == Manner::Patch && !reads {

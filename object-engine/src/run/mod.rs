@@ -34,7 +34,7 @@ use graphql_service::{
 };
 use repeat::Repetition;
 
-use crate::access::{Enforced, access_of, write_access_of};
+use crate::access::Enforced;
 use crate::call::store_error;
 use crate::code;
 use crate::execute::{Execution, Fetched, ServiceSdl};
@@ -42,7 +42,8 @@ use crate::explain::Explanation;
 use crate::mutate::WriteFacts;
 use crate::options::ServiceOptions;
 use crate::plan::{
-    self, MutationPlan, Plan, PlanInput, Plans, RootValue, SchemaRegexes, Variables,
+    self, KnownRows, MutationPlan, Plan, PlanInput, Plans, RootValue, RowSource, SchemaRegexes,
+    Variables, access_of, write_access_of,
 };
 use crate::rdf::Types;
 
@@ -64,6 +65,7 @@ pub(crate) struct Shared {
     pub(crate) plans: Plans,
     /// What each role may do, where that is enforced.
     pub(crate) rights: Enforced,
+    pub(crate) known_rows: KnownRows,
     /// The printed schema, once somebody has asked for it.
     pub(crate) printed: OnceLock<ServiceSdl>,
     /// What the schema says about writing, once somebody has written.
@@ -439,7 +441,7 @@ impl Job {
 
     fn plan(&self, prepared: &Prepared) -> Result<Planned, GraphqlError> {
         let shared = &self.shared;
-        let access = access_of(&shared.rights, &self.context);
+        let access = access_of(&shared.rights, &self.context, shared.row_source());
         let variables = Variables::new(prepared);
         let input = PlanInput {
             api: &shared.api,
@@ -454,7 +456,7 @@ impl Job {
             variables: &variables,
         };
         if prepared.operation.is_mutation() {
-            let rights = write_access_of(&shared.rights, &self.context);
+            let rights = write_access_of(&shared.rights, &self.context, shared.row_source());
             let mut plan = plan::build_mutation(&input, rights.as_ref())?;
             plan.dry_run |= self.explains;
             tracing::debug!(request_id = self.call.request_id, ?plan, "planned");
@@ -540,18 +542,28 @@ impl Job {
     fn explanation(&self, ready: &Ready) -> Option<Explanation> {
         let trace = self.call.trace.as_ref()?;
         let (planning, executing) = (ready.planning, ready.execution.elapsed());
-        Some(match &ready.plan {
-            Planned::Query(plan) => Explanation::new(plan, trace, planning, executing),
-            Planned::Mutation(plan) => {
-                let mut explanation = Explanation::of_mutation(plan, trace, planning, executing);
-                if access_of(&self.shared.rights, &self.context).is_some() {
-                    // Checks read what the sender may not be shown, and the steps count it.
-                    explanation.steps.clear();
-                    explanation.round_trips = 0;
-                }
-                explanation
+        let shared = &self.shared;
+        let access = access_of(&shared.rights, &self.context, shared.row_source());
+        let (mut explanation, hides_steps) = match &ready.plan {
+            Planned::Query(plan) => {
+                // Steps count what a store reads before it knows what conditions of roles hide.
+                let hides_steps = access.is_some_and(|access| access.has_row_rules());
+                (
+                    Explanation::new(plan, trace, planning, executing),
+                    hides_steps,
+                )
             }
-        })
+            Planned::Mutation(plan) => {
+                // Checks read what the sender may not be shown, and the steps count it.
+                let explanation = Explanation::of_mutation(plan, trace, planning, executing);
+                (explanation, access.is_some())
+            }
+        };
+        if hides_steps {
+            explanation.steps.clear();
+            explanation.round_trips = 0;
+        }
+        Some(explanation)
     }
 
     fn stopped(&self, stop: Stop) -> Executed {
@@ -583,6 +595,16 @@ fn refused_slot(error: GraphqlError) -> Executed {
 }
 
 impl Shared {
+    /// Returns what conditions of roles are made of.
+    fn row_source(&self) -> RowSource<'_> {
+        RowSource {
+            api: &self.api,
+            types: &self.types,
+            limits: &self.options.engine_limits,
+            known: &self.known_rows,
+        }
+    }
+
     /// Returns the work that a request may do on an async worker.
     fn short_work(&self) -> u64 {
         let counted = self.store.local().and_then(LocalStore::short_work);

@@ -8,17 +8,16 @@ use graph_store::write::{ChangeKind, ChangeRecord, ChangedObjects, NewRecord};
 use graph_store::{LocalStore, StoreError, Transaction};
 use graphql_service::{Answer, GraphqlError, Reply, Slot, Weight, Written};
 use oxrdf::GraphName;
-use soml_core::access::Access;
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
 use super::repeat::Repetition;
 use super::{Executed, Job, Planned, Ready, SHORT_WORK, Shared, refused_slot};
-use crate::access::write_access_of;
+use crate::access::Permit;
 use crate::call::store_error;
 use crate::code;
 use crate::mutate::{Attempt, Done, Setting, WriteFacts, nothing};
-use crate::plan::{Entry, MutationPlan, Plan, WriteAccess};
+use crate::plan::{Entry, MutationPlan, Plan, WriteAccess, write_access_of};
 
 /// Objects and values that are worked out and checked on an async worker.
 const SHORT_VALUES: usize = 128;
@@ -289,7 +288,7 @@ impl Job {
 
 /// What an attempt borrows.
 struct Basis {
-    rights: Option<Access>,
+    rights: Option<Permit>,
     graph: GraphName,
     no_plan: Arc<Plan>,
 }
@@ -297,7 +296,7 @@ struct Basis {
 impl Basis {
     fn of(job: &Job) -> Self {
         Basis {
-            rights: write_access_of(&job.shared.rights, &job.context),
+            rights: write_access_of(&job.shared.rights, &job.context, job.shared.row_source()),
             graph: match &job.shared.options.mutation_graph {
                 Some(graph) => GraphName::NamedNode(graph.clone()),
                 None => GraphName::DefaultGraph,

@@ -461,23 +461,6 @@ fn an_entity_whose_key_is_null_is_unknown_and_the_others_are_found() {
 }
 
 #[test]
-fn a_schema_with_row_rules_is_refused_where_roles_are_enforced() {
-    let text = SCHEMA.replace(
-        "All: {actions: ['*/*/read']}",
-        "All: {actions: ['*/*/read'], filters: {Film: {read: {year: {GT: 1980}}}}}",
-    );
-    let schema = Arc::new(soml_core::load(&text).schema.expect("a valid schema"));
-    let store = || Arc::new(images::empty());
-    let options = || ServiceOptions::default().with_roles_enforced(true);
-    let refused = ObjectService::new(Arc::clone(&schema), store(), options())
-        .err()
-        .unwrap();
-    assert_eq!(refused.problems[0].code, "API_ROW_RULES");
-    assert!(refused.problems[0].span.is_some());
-    assert!(ObjectService::new(schema, store(), ServiceOptions::default()).is_ok());
-}
-
-#[test]
 fn without_security_roles_say_nothing() {
     let open = service(SCHEMA, Arc::new(images::empty()), ServiceOptions::default());
     let context = RequestContext::new().with_caller(Arc::new(Caller::default()));

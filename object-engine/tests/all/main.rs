@@ -24,6 +24,7 @@ mod model;
 mod mutations;
 mod plans;
 mod rights_of_writing;
+mod row_rules;
 mod star_wars;
 mod stores;
 mod transactions;

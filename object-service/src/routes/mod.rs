@@ -11,7 +11,7 @@ use std::sync::Arc;
 use service_runtime::{
     Right, Route, Routes, ServiceRouter, Tokens, common_routes, endpoint, login,
 };
-use soml_core::access::Operation::{Delete, Read, Write};
+use soml_core::rbac::Operation::{Delete, Read, Write};
 
 use super::app::App;
 

@@ -19,7 +19,7 @@ use service_runtime::schemas::{
     yaml,
 };
 use service_runtime::schemas::{audit, forbidden, lines_changed};
-use soml_core::access::Operation;
+use soml_core::rbac::Operation;
 use soml_core::span::LineIndex;
 use soml_core::{Finding, Severity};
 

@@ -9,7 +9,8 @@ use clap::Args;
 use graphql_service::Caller;
 use serde_json::{Map, Value};
 use service_auth::{Refusal, Verifier, unverified_claims};
-use soml_core::access::{Access, Operation, Part, Rights, ServicePart};
+use soml_core::access::{Access, Part, Rights, ServicePart};
+use soml_core::rbac::Operation;
 use soml_core::schema::{Object, ObjectId, Schema};
 
 use super::config_args::ConfigArgs;
@@ -136,9 +137,33 @@ impl Whoami {
             let name = &object.name.graphql;
             let rights = rights_on(&schema, &access, id, object);
             writeln!(console.out, "{name}: {rights}")?;
+            for line in row_rules_on(&schema, &access, id, object) {
+                writeln!(console.out, "  {line}")?;
+            }
         }
         Ok(())
     }
+}
+
+/// Lists the conditions of roles on objects of a type, and the values that they leave no choice of.
+fn row_rules_on(schema: &Schema, access: &Access, id: ObjectId, object: &Object) -> Vec<String> {
+    let mut lines = Vec::new();
+    for role in access.role_places() {
+        let name = access.name_of(role);
+        for operation in Operation::ALL {
+            for condition in access.conditions(role, id, operation) {
+                let operation = operation.name();
+                lines.push(format!("{name}: {operation} where {condition}"));
+            }
+        }
+        for &property in &object.props {
+            if let Some(value) = access.preset(role, property) {
+                let property = &schema[property].name.graphql;
+                lines.push(format!("{name}: {property} is {value}"));
+            }
+        }
+    }
+    lines
 }
 
 /// Whether a caller may do everything, as far as the settings name the super roles.

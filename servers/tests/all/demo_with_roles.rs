@@ -18,7 +18,8 @@ use servers::wiring::object_service;
 use service_auth::identity::{Provider, ProviderOptions};
 use service_auth::provisioning::Password;
 use soml_core::Schema;
-use soml_core::access::{Access, Operation, Part, Rights};
+use soml_core::access::{Access, Part, Rights};
+use soml_core::rbac::Operation;
 use tempfile::TempDir;
 
 use crate::command_line::{code, err, soml};
@@ -418,28 +419,30 @@ fn what_would_keep_users_out_is_refused() {
 }
 
 #[test]
-fn a_schema_with_row_rules_is_refused_where_roles_are_enforced() {
-    let rules = "      filters: {Film: {read: {episodeId: {EQ: 4}}}}\n";
-    let text = format!("{}{rules}", STAR_WARS.schema_with_roles());
+fn a_schema_whose_row_rules_do_not_fit_is_refused() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .unwrap();
-    let stored = |settings| {
+    let stored = |settings: &Settings, condition: &str| {
+        let rules = format!("      filters: {{Film: {{read: {{{condition}}}}}}}\n");
+        let text = format!("{}{rules}", STAR_WARS.schema_with_roles());
         let store = servers::store::in_memory().unwrap();
         let schemas = Arc::new(InMemorySchemaStore::default());
-        let app = object_service(&settings, store, schemas);
+        let app = object_service(settings, store, schemas);
         runtime.block_on(async {
             let (stored, _) = app.store_schema(&text).await?;
             app.bind(&stored.id, &Expected::default(), None).await
         })
     };
-    assert!(stored(Settings::default()).is_ok());
     let mut secured = Settings::default();
     secured.security.secret = Some(Secret::new("x".repeat(32)));
-    let refused = stored(secured).unwrap_err();
-    assert!(
-        matches!(refused, SchemaChangeError::Invalid(_)),
-        "{refused}"
-    );
+    for settings in [Settings::default(), secured] {
+        stored(&settings, "episodeId: {EQ: 4}").unwrap();
+        let refused = stored(&settings, "episode: {EQ: 4}").unwrap_err();
+        assert!(
+            matches!(refused, SchemaChangeError::Invalid(_)),
+            "{refused}"
+        );
+    }
 }

@@ -2,8 +2,10 @@
 
 use super::{Cx, quoted};
 use crate::codes::Code;
-use crate::diagnostic::shorten;
+use crate::diagnostic::{Found, shorten};
 use crate::raw::{Text, did_you_mean};
+use crate::rbac::Operation;
+use crate::rbac::{Operand, for_each_text};
 use crate::schema::ObjectId;
 use crate::span::Span;
 use crate::value::{Value, ValueKind};
@@ -20,8 +22,8 @@ pub(super) fn check(cx: &mut Cx<'_, '_>) {
         for text in role.body.actions.iter().chain(&role.body.not_actions) {
             action(cx, *text);
         }
-        targets(cx, &role.body.filters);
-        targets(cx, &role.body.presets);
+        filters(cx, &role.body.filters);
+        presets(cx, &role.body.presets);
     }
 }
 
@@ -91,14 +93,139 @@ fn field(cx: &mut Cx<'_, '_>, object: ObjectId, property: &str, span: Span) {
         .help_with(|| did_you_mean(property, names()));
 }
 
-/// The keys of `filters` and `presets` name objects.
-fn targets(cx: &mut Cx<'_, '_>, value: &Value) {
-    let ValueKind::Map(entries) = &value.kind else {
-        return;
-    };
-    for (object, value) in entries {
-        if !object.contains('*') && !BUILT_IN.contains(&object.as_str()) {
-            target(cx, object, value.span);
+/// Checks the form of `filters`: `<Object>: {<operation>: <condition>}`. Whether a condition fits its type is found out with
+/// the API.
+fn filters(cx: &mut Cx<'_, '_>, filters: &Value) {
+    for (object, operations) in objects_of(cx, filters, "filters") {
+        row_target(cx, object, operations.span);
+        let Some(operations) = entries(operations) else {
+            row_rule(
+                cx,
+                operations.span,
+                format!("the filters of `{object}` are no mapping"),
+            )
+            .help(
+                "write a condition for each operation, such as `read: {owner: {EQ: $claims.sub}}`",
+            );
+            continue;
+        };
+        for (name, condition) in operations {
+            if Operation::named(name).is_none() {
+                row_rule(
+                    cx,
+                    condition.span,
+                    format!("unknown operation `{}`", shorten(name)),
+                )
+                .help("the operations are `read`, `write` and `delete`")
+                .help_with(|| did_you_mean(name, OPERATIONS));
+            }
+            if entries(condition).is_none() {
+                row_rule(cx, condition.span, format!("the `{name}` filter of `{object}` is no condition"))
+                    .help("write it as the argument `where` is written, such as `{owner: {EQ: $claims.sub}}`");
+            }
+            claims(cx, condition);
         }
     }
+}
+
+/// Checks the form of `presets`: `<Object>: {<property>: <value>}`.
+fn presets(cx: &mut Cx<'_, '_>, presets: &Value) {
+    for (object, properties) in objects_of(cx, presets, "presets") {
+        let target = row_target(cx, object, properties.span);
+        let Some(properties) = entries(properties) else {
+            row_rule(
+                cx,
+                properties.span,
+                format!("the presets of `{object}` are no mapping"),
+            )
+            .help("write a value for each property, such as `owner: $claims.sub`");
+            continue;
+        };
+        for (name, value) in properties {
+            if let Some(target) = target
+                && cx.resolved.property(target, name).is_none()
+            {
+                let schema = cx.schema();
+                let message = format!(
+                    "`{}` has no property `{}`",
+                    schema[target].name,
+                    shorten(name)
+                );
+                let names = || {
+                    let props = schema[target].props.iter();
+                    props.map(|id| schema[*id].name.written.as_str())
+                };
+                row_rule(cx, value.span, message).help_with(|| did_you_mean(name, names()));
+            }
+            let is_value = |value: &Value| matches!(value.kind, ValueKind::Text { .. });
+            let fits = match &value.kind {
+                ValueKind::List(items) => items.iter().all(is_value),
+                _ => is_value(value),
+            };
+            if !fits {
+                row_rule(
+                    cx,
+                    value.span,
+                    format!("the preset of `{name}` is no value"),
+                )
+                .help("write a value, a list of values, or a claim such as `$claims.sub`");
+            }
+            claims(cx, value);
+        }
+    }
+}
+
+/// Returns the objects of a section and what is written of each.
+fn objects_of<'v>(cx: &mut Cx<'_, '_>, section: &'v Value, key: &str) -> Vec<(&'v str, &'v Value)> {
+    match &section.kind {
+        ValueKind::Null => Vec::new(),
+        ValueKind::Map(entries) => {
+            let entries = entries.iter();
+            entries
+                .map(|(name, value)| (name.as_str(), value))
+                .collect()
+        }
+        ValueKind::Text { .. } | ValueKind::List(_) => {
+            row_rule(cx, section.span, format!("`{key}` is no mapping"))
+                .help("its keys are the names of objects");
+            Vec::new()
+        }
+    }
+}
+
+fn entries(value: &Value) -> Option<&[(String, Value)]> {
+    match &value.kind {
+        ValueKind::Map(entries) => Some(entries),
+        ValueKind::Null | ValueKind::Text { .. } | ValueKind::List(_) => None,
+    }
+}
+
+/// Finds the object of a row rule, if it is written without wildcards. A rule for what is not there would protect nothing, so it
+/// is an error.
+fn row_target(cx: &mut Cx<'_, '_>, object: &str, span: Span) -> Option<ObjectId> {
+    if object.contains('*') || object == "Object" {
+        return None;
+    }
+    let raw = cx.raw;
+    let found = cx.scope().object(object);
+    if found.is_none() {
+        row_rule(cx, span, format!("unknown object `{}`", shorten(object)))
+            .help_with(|| did_you_mean(object, raw.objects.iter().map(|o| o.name.value)));
+    }
+    found
+}
+
+/// Checks the texts that stand for claims.
+fn claims(cx: &mut Cx<'_, '_>, value: &Value) {
+    for_each_text(value, &mut |text, span| {
+        if Operand::of(text) == Operand::Malformed {
+            row_rule(cx, span, format!("`{}` is no claim", shorten(text))).help(
+                "write `$claims.<name>`, with dots into objects; a text that begins with a dollar sign is written with two",
+            );
+        }
+    });
+}
+
+fn row_rule<'f>(cx: &'f mut Cx<'_, '_>, span: Span, message: String) -> &'f mut Found {
+    cx.add(Code::BadRowRule, span, message)
 }

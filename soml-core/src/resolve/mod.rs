@@ -24,8 +24,10 @@ use crate::datatype::Scalar;
 use crate::diagnostic::Findings;
 use crate::options::LoadOptions;
 use crate::raw::{Named, RawSchema};
-use crate::rbac::{Action, Rbac, Role};
+use crate::rbac::Operation;
+use crate::rbac::{Action, Preset, Rbac, Role, RowFilter};
 use crate::schema::{LiteralRange, Metadata, ObjectId, PropertyId, Range, Schema};
+use crate::value::{Value, ValueKind};
 
 /// A schema together with what checks want to know about its making.
 #[derive(Debug)]
@@ -158,6 +160,41 @@ fn metadata(raw: &RawSchema<'_>) -> Metadata {
     }
 }
 
+/// Reads `<Object>: {<operation>: <condition>}`; what has another form is reported by the checks.
+fn row_filters(filters: &Value) -> Vec<RowFilter> {
+    let of_objects = entries(filters).iter().flat_map(|(object, operations)| {
+        entries(operations).iter().filter_map(|(name, condition)| {
+            Some(RowFilter {
+                object: object.clone(),
+                operation: Operation::named(name)?,
+                condition: condition.clone(),
+                span: condition.span,
+            })
+        })
+    });
+    of_objects.collect()
+}
+
+/// Reads `<Object>: {<property>: <value>}`.
+fn presets(presets: &Value) -> Vec<Preset> {
+    let of_objects = entries(presets).iter().flat_map(|(object, properties)| {
+        entries(properties).iter().map(|(property, value)| Preset {
+            object: object.clone(),
+            property: property.clone(),
+            value: value.clone(),
+            span: value.span,
+        })
+    });
+    of_objects.collect()
+}
+
+fn entries(value: &Value) -> &[(String, Value)] {
+    match &value.kind {
+        ValueKind::Map(entries) => entries,
+        ValueKind::Null | ValueKind::Text { .. } | ValueKind::List(_) => &[],
+    }
+}
+
 fn rbac(raw: &RawSchema<'_>) -> Rbac {
     let action = |text: &crate::raw::Text<'_>| {
         let mut parts = text.value.split('/').map(|part| part.trim().to_owned());
@@ -174,8 +211,8 @@ fn rbac(raw: &RawSchema<'_>) -> Rbac {
         description: role.body.description.map(|t| t.value.to_owned()),
         actions: role.body.actions.iter().filter_map(action).collect(),
         not_actions: role.body.not_actions.iter().filter_map(action).collect(),
-        filters: role.body.filters.clone(),
-        presets: role.body.presets.clone(),
+        filters: row_filters(&role.body.filters),
+        presets: presets(&role.body.presets),
         span: role.name.span,
     });
     Rbac {

@@ -103,6 +103,7 @@ pub(super) fn owned(column: &Column, node: usize) -> &[Term] {
 pub(super) fn slot(step: Step) -> Slot {
     Slot {
         step,
+        of: None,
         condition: None,
         page: None,
     }

@@ -52,6 +52,7 @@ fn iri(name: &str) -> Option<Term> {
 fn read(terms: Option<Vec<Option<Term>>>) -> Result<Option<Tree>, StoreError> {
     let slot = |name| Slot {
         step: Step::forward(e(name)),
+        of: None,
         condition: None,
         page: None,
     };

@@ -19,6 +19,7 @@ fn step(name: &str) -> Step {
 fn slots() -> [Slot; 2] {
     let all = Slot {
         step: step("next"),
+        of: None,
         condition: None,
         page: None,
     };

@@ -131,6 +131,7 @@ fn values(batch: std::ops::Range<usize>) -> Rows {
 fn slot(page: Option<SlotPage>) -> Slot {
     Slot {
         step: Step::forward(e("next")),
+        of: None,
         condition: None,
         page,
     }

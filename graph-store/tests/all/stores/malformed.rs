@@ -113,6 +113,7 @@ fn values_not_asked_for_fail() {
     let context = CallContext::default();
     let slots = [Slot {
         step: Step::forward(v("size")),
+        of: None,
         condition: None,
         page: None,
     }];

@@ -551,6 +551,7 @@ impl Maker<'_> {
                 predicate: v(name),
                 inverse: is_inverse,
             },
+            of: None,
             condition: self.random.chance(85).then_some(condition),
             page: None,
         }

@@ -130,6 +130,7 @@ async fn what_is_applied_is_read_before_it_is_committed(kind: Kind) {
         let step = Step::forward(node("name"));
         let slots = [Slot {
             step,
+            of: None,
             condition: None,
             page: None,
         }];

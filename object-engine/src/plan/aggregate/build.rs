@@ -421,7 +421,12 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
                 let view = self.planner.input.view();
                 let readings = property_readings(view, self.target, name, show_alike);
                 let readings = readings.into_iter();
-                let read = readings.map(|reading| (reading.objects, self.property(reading.by)));
+                let read = readings.map(|reading| {
+                    self.slots.of = reading.rows;
+                    let values = self.property(reading.by);
+                    self.slots.of = None;
+                    (reading.objects, values)
+                });
                 let read: Vec<_> = read.collect();
                 let values = match read.first() {
                     // What is read of no object itself is read as of the first that it is read of.
@@ -504,7 +509,12 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
 
     fn types(&mut self) -> AggregatedValues {
         let readings = type_readings(self.planner.input.view(), self.target).into_iter();
-        let read = readings.map(|reading| (reading.objects, self.types_under(reading.by)));
+        let read = readings.map(|reading| {
+            self.slots.of = reading.rows;
+            let values = self.types_under(reading.by);
+            self.slots.of = None;
+            (reading.objects, values)
+        });
         let read: Vec<_> = read.collect();
         let (_, first) = read.first().expect("every type has objects").clone();
         self.read_otherwise(first, read)

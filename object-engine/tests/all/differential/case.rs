@@ -38,6 +38,7 @@ pub(crate) struct Sender {
     pub(crate) accepted: Vec<String>,
     /// Roles, for a service that enforces them.
     pub(crate) roles: Option<Vec<String>>,
+    pub(crate) claims: serde_json::Map<String, Value>,
 }
 
 /// A service over a store, and what the store holds.
@@ -119,7 +120,9 @@ impl Subject {
         let mut context = RequestContext::new();
         context.call.accept_language = sender.accepted.clone();
         if let Some(roles) = &sender.roles {
-            context = context.with_caller(Arc::new(Caller::with_roles(roles)));
+            let mut caller = Caller::with_roles(roles);
+            caller.claims = sender.claims.clone();
+            context = context.with_caller(Arc::new(caller));
         }
         (request, context)
     }

@@ -82,6 +82,7 @@ fn run(subject: &Subject, quads: &[Quad], seed: u64, operations: usize, all: &mu
         let sender = Sender {
             accepted,
             roles: None,
+            claims: serde_json::Map::new(),
         };
         let mut generator = Generator::new(&model, &graph, random, &mut steering);
         let operation = generate::operation(&mut generator);

@@ -10,6 +10,7 @@ use soml_core::schema::{Property, Range, Schema};
 
 use super::recorder::{Record, Recorder};
 use super::roles;
+use super::rows::Rows;
 use crate::back_end::Kind;
 use crate::differential::case::{Sender, Subject};
 use crate::differential::generate::{self, Generator, Steering};
@@ -27,14 +28,18 @@ pub(crate) struct Case {
     pub(crate) sender: Sender,
     record: Arc<Mutex<Record>>,
     steering: Steering,
+    /// Which objects roles see, where they see some alone.
+    pub(crate) rows: Option<Rows>,
 }
 
 impl Case {
-    pub(crate) fn new(seed: u64, kind: Kind) -> Self {
+    /// Makes a schema, whose roles see some of the objects alone if that is asked for.
+    pub(crate) fn new(seed: u64, kind: Kind, has_rows: bool) -> Self {
         let mut random = Random::new(seed);
         let soml = generate::schema(&mut random, seed);
         let bare = soml_core::load(&soml).schema.expect("a valid schema");
-        let soml = soml + &roles::section(&mut random, &bare);
+        let rows = has_rows.then(|| Rows::new(&mut random));
+        let soml = soml + &roles::section(&mut random, &bare, rows.as_ref());
         let record = Arc::<Mutex<Record>>::default();
         let mut options = ServiceOptions::default().with_roles_enforced(true);
         options.api = options.api.with_federation(FederationMode::V1);
@@ -53,6 +58,7 @@ impl Case {
             sender: Sender::default(),
             record,
             steering: Steering::new(seed),
+            rows,
         }
     }
 
@@ -65,8 +71,12 @@ impl Case {
         self.sender = Sender {
             accepted: accepted.map(|tag| (*tag).to_owned()).collect(),
             roles: None,
+            claims: serde_json::Map::new(),
         };
         self.sender.roles = Some(roles::claimed(&mut self.random));
+        if let Some(rows) = &self.rows {
+            self.sender.claims = rows.claims(&mut self.random, &self.quads);
+        }
         let denied = denied(&self.model());
         let mut record = self.record();
         *record = Record {

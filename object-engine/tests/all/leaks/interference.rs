@@ -2,10 +2,11 @@
 
 use call_context::TraceStep;
 use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Quad, Term};
-use serde_json::Value;
-use soml_core::schema::{Path, Property, Range};
+use serde_json::{Map, Value};
+use soml_core::schema::{Path, Property, Range, Schema};
 
 use super::case::Case;
+use super::rows::Rows;
 use super::tally::Tally;
 use crate::differential::operation::{Operation, Selection};
 use crate::differential::random::Random;
@@ -151,7 +152,11 @@ pub(crate) fn sort_lists(value: &mut Value) {
 fn varied(case: &Case, quads: &[Quad], operation: &Operation, random: &mut Random) -> Vec<Quad> {
     let graph = Graph::new(quads);
     let model = &case.model();
-    let unseen = Unseen::new(model, &graph, names_graphs(operation));
+    let mut unseen = Unseen::new(model, &graph, names_graphs(operation));
+    unseen.rows = case.rows.as_ref().map(|rows| {
+        let claimed = case.sender.roles.as_deref().unwrap_or_default();
+        RowsOf::new(rows, &case.subject.schema, claimed, &case.sender.claims)
+    });
     let mut other = Vec::new();
     for quad in quads {
         let is_unseen = unseen.is(quad);
@@ -200,6 +205,64 @@ pub(crate) struct Unseen<'a> {
     of_graphs: bool,
     /// The properties that may be read of some objects.
     readable: Vec<&'a Property>,
+    /// Which objects the roles of the caller accept, where they do not accept all.
+    pub(crate) rows: Option<RowsOf<'a>>,
+}
+
+/// Which objects the roles of a caller accept.
+pub(crate) struct RowsOf<'a> {
+    rows: &'a Rows,
+    claims: Map<String, Value>,
+    /// The roles, each with what it may alone.
+    roles: Vec<(String, Model<'a>)>,
+}
+
+impl<'a> RowsOf<'a> {
+    /// Takes the roles that a caller claims, and the claims.
+    pub(crate) fn new(
+        rows: &'a Rows,
+        schema: &'a soml_core::Valid<Schema>,
+        claimed: &[String],
+        claims: &Map<String, Value>,
+    ) -> Self {
+        let is_declared = |name: &String| schema.rbac.roles.iter().any(|role| role.name == *name);
+        let mut names: Vec<String> = claimed.to_vec();
+        names.retain(is_declared);
+        if names.is_empty() {
+            names.push("Default".to_owned());
+        }
+        let alone = |name: String| {
+            let model = Model::of(schema, std::slice::from_ref(&name));
+            (name, model)
+        };
+        RowsOf {
+            rows,
+            claims: claims.clone(),
+            roles: names.into_iter().map(alone).collect(),
+        }
+    }
+
+    /// Tells whether some role that may read a property of some object accepts this one.
+    fn read(&self, property: &Property, node: &Term) -> bool {
+        let name = &property.name.written;
+        self.any(node, |model| {
+            let mut objects = model.schema.objects();
+            objects.any(|(id, _)| model.rights.reads(id, name))
+        })
+    }
+
+    /// Tells whether some role that is shown some object accepts this one.
+    pub(crate) fn see(&self, node: &Term) -> bool {
+        self.any(node, |model| {
+            let mut objects = model.schema.objects();
+            objects.any(|(id, _)| model.sees(id))
+        })
+    }
+
+    fn any(&self, node: &Term, is_meant: impl Fn(&Model<'_>) -> bool) -> bool {
+        let mut roles = self.roles.iter();
+        roles.any(|(role, model)| self.rows.accepts(role, &self.claims, node) && is_meant(model))
+    }
 }
 
 impl<'a> Unseen<'a> {
@@ -214,6 +277,7 @@ impl<'a> Unseen<'a> {
             graph,
             of_graphs,
             readable: readable.collect(),
+            rows: None,
         }
     }
 
@@ -221,19 +285,36 @@ impl<'a> Unseen<'a> {
         let schema = self.model.schema;
         let finds_types = |iri: &str| schema.objects.iter().any(|object| object.type_prop == iri);
         let iri = quad.predicate.as_str();
+        if let Some(rows) = &self.rows
+            && !rows.see(&quad.subject.clone().into())
+            && finds_types(iri)
+        {
+            // Whether the object is there at all.
+            return true;
+        }
         let mut readable = self.readable.iter();
         !finds_types(iri) && !readable.any(|p| p.path.iri() == iri && self.shows(p, quad))
     }
 
     /// Tells whether a property would show a triple: not when its value is an object that is hidden.
     fn shows(&self, property: &Property, quad: &Quad) -> bool {
+        let (owner, value): (Term, Term) = match property.path {
+            Path::Forward(_) => (quad.subject.clone().into(), quad.object.clone()),
+            Path::Inverse { .. } => (quad.object.clone(), quad.subject.clone().into()),
+        };
+        if self
+            .rows
+            .as_ref()
+            .is_some_and(|rows| !rows.read(property, &owner))
+        {
+            return false;
+        }
         let Range::Object(range) = property.range else {
             return true;
         };
-        let value: Term = match property.path {
-            Path::Forward(_) => quad.object.clone(),
-            Path::Inverse { .. } => quad.subject.clone().into(),
-        };
+        if self.rows.as_ref().is_some_and(|rows| !rows.see(&value)) {
+            return false;
+        }
         let ty = self.model.range(range);
         let possible = self.model.possible(ty);
         let sees_some = possible.iter().any(|object| self.model.sees(*object));

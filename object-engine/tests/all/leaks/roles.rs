@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 
 use soml_core::schema::{ObjectKind, Schema};
 
+use super::rows::Rows;
 use crate::differential::random::Random;
 
 const READ: &[&str] = &["read", "read", "read", "read", "*", "r*", "re*d"];
 
 /// Returns an `rbac` section for a schema.
-pub(crate) fn section(random: &mut Random, schema: &Schema) -> String {
+pub(crate) fn section(random: &mut Random, schema: &Schema, rows: Option<&Rows>) -> String {
     let mut writer = Writer { random, schema };
     let mut out = String::from("rbac:\n  roles:\n");
     for role in ["A", "B", "C", "Default"] {
@@ -24,6 +25,9 @@ pub(crate) fn section(random: &mut Random, schema: &Schema) -> String {
         let _ = writeln!(out, "    {role}:\n      actions: [{}]", list(actions));
         if !not_actions.is_empty() {
             let _ = writeln!(out, "      notActions: [{}]", list(not_actions));
+        }
+        if let Some(condition) = rows.and_then(|rows| rows.condition(role)) {
+            let _ = writeln!(out, "      filters: {{'*': {{read: {condition}}}}}");
         }
     }
     out

@@ -23,6 +23,8 @@ pub(crate) struct Tally {
     watched: usize,
     /// The other set of data differed, where there was one.
     varied: Option<usize>,
+    /// The share of answers that must hold some object.
+    pub(crate) least_found: usize,
     failures: Vec<String>,
 }
 
@@ -80,7 +82,11 @@ impl Tally {
             ("with fields left out", self.removed, 40),
             ("refused", self.refused, 10),
             ("with hidden objects", self.hidden, 20),
-            ("with an answer that holds objects", self.found, 40),
+            (
+                "with an answer that holds objects",
+                self.found,
+                self.least_found,
+            ),
             ("with a store that is watched", self.watched, 33),
         ] {
             let share = self.share(count);

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::differential::random::Random;
+use crate::leaks::rows::Rows;
 
 /// Returns an `rbac` section. Whoever reads something of an object reads its id, by which the model follows
 /// what a filter selects.
@@ -53,8 +54,8 @@ pub(super) fn section(random: &mut Random) -> String {
     out
 }
 
-/// Returns an `rbac` section whose roles write more than they read.
-pub(super) fn section_of_worlds(random: &mut Random) -> String {
+/// Returns an `rbac` section whose roles write more than they read, some of the objects alone if conditions are given.
+pub(super) fn section_of_worlds(random: &mut Random, rows: Option<&Rows>) -> String {
     let mut out = String::from("rbac:\n  roles:\n");
     for role in ["A", "B", "C"] {
         let mut cuts: Vec<String> = Vec::new();
@@ -83,6 +84,13 @@ pub(super) fn section_of_worlds(random: &mut Random) -> String {
         let _ = writeln!(out, "    {role}:\n      actions: ['*/*/*']");
         if !cuts.is_empty() {
             let _ = writeln!(out, "      notActions: ['{}']", cuts.join("', '"));
+        }
+        if let Some(rows) = rows {
+            let _ = writeln!(
+                out,
+                "      filters: {{'*': {}}}",
+                rows.conditions(random, role)
+            );
         }
     }
     out

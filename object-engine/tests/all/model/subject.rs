@@ -35,15 +35,15 @@ pub(super) struct Subject {
 impl Subject {
     /// Makes a schema and data; with roles in the schema, which are enforced.
     pub(super) fn new(seed: u64, kind: Kind, roles: bool) -> Self {
-        let section = roles.then_some(super::roles::section as fn(&mut Random) -> String);
-        Self::with_section(seed, kind, section)
+        let section: &dyn Fn(&mut Random) -> String = &super::roles::section;
+        Self::with_section(seed, kind, roles.then_some(section))
     }
 
     /// Makes a schema and data; with the roles of a random `rbac` section, which are enforced.
     pub(super) fn with_section(
         seed: u64,
         kind: Kind,
-        section: Option<fn(&mut Random) -> String>,
+        section: Option<&dyn Fn(&mut Random) -> String>,
     ) -> Self {
         let mut random = Random::new(seed);
         let mut soml = generate::schema(&mut random);

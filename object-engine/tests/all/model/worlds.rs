@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use graphql_service::Request as Sent;
 use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use soml_core::schema::{ObjectId, ObjectKind};
 
 use super::generate::Generator;
@@ -18,7 +18,8 @@ use crate::differential::random::Random;
 use crate::differential::random_tests::{count, setting};
 use crate::differential::reference::{Graph, Model, Ty};
 use crate::fixture;
-use crate::leaks::interference::{Unseen, sort_lists};
+use crate::leaks::interference::{RowsOf, Unseen, sort_lists};
+use crate::leaks::rows::Rows;
 
 /// Mutations on one schema with one set of data.
 const REQUESTS_PER_SCHEMA: u64 = 20;
@@ -83,16 +84,18 @@ impl Tally {
 }
 
 /// Runs random mutations in two worlds, each as a dry run and carried out.
-pub(crate) fn check(kind: Kind, full: u64) {
+pub(crate) fn check(kind: Kind, full: u64, has_rows: bool) {
     let first = setting("ACCESS_SEED", 1);
     let schemas = count("ACCESS_CASES", full).div_ceil(REQUESTS_PER_SCHEMA);
     let mut tally = Tally::default();
     for seed in first..first + schemas {
-        let mut subject = Subject::with_section(seed, kind, Some(roles::section_of_worlds));
+        let rows = has_rows.then(|| Rows::new(&mut Random::new(seed)));
+        let section = |random: &mut Random| roles::section_of_worlds(random, rows.as_ref());
+        let mut subject = Subject::with_section(seed, kind, Some(&section));
         for number in 0..REQUESTS_PER_SCHEMA {
             subject.random = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(number));
             pair(
-                &mut subject,
+                (&mut subject, rows.as_ref()),
                 &format!("ACCESS_SEED={seed}, mutation {number}"),
                 &mut tally,
             );
@@ -102,7 +105,7 @@ pub(crate) fn check(kind: Kind, full: u64) {
 }
 
 /// Runs one mutation in two worlds.
-fn pair(subject: &mut Subject, name: &str, tally: &mut Tally) {
+fn pair((subject, rows): (&mut Subject, Option<&Rows>), name: &str, tally: &mut Tally) {
     let here = subject.start.clone();
     let mut request = subject.request(&here);
     if subject.random.chance(60) {
@@ -110,7 +113,7 @@ fn pair(subject: &mut Subject, name: &str, tally: &mut Tally) {
     }
     let claimed = roles::claimed(&mut subject.random);
     let mut random = Random::new(subject.random.number());
-    let there = varied(subject, &here, &claimed, &mut random);
+    let there = varied((subject, rows), &here, &claimed, &mut random);
     let shown = [&here, &there].map(|world| {
         subject.load(world);
         seen(subject, &claimed)
@@ -252,15 +255,25 @@ fn difference(a: &Value, b: &Value) -> Option<String> {
 }
 
 /// Adds, drops and changes what a caller is not shown: values, links and whole objects.
-fn varied(subject: &Subject, here: &State, claimed: &[String], random: &mut Random) -> State {
+fn varied(
+    (subject, rows): (&Subject, Option<&Rows>),
+    here: &State,
+    claimed: &[String],
+    random: &mut Random,
+) -> State {
     let mut sorted: Vec<Quad> = here.iter().cloned().collect();
     sorted.sort_by_key(ToString::to_string);
     let model = Model::of(&subject.schema, claimed);
-    let hidden = hidden(&model, &sorted);
+    let rows_of = || {
+        let rows_of = |rows| RowsOf::new(rows, &subject.schema, claimed, &Map::new());
+        rows.map(rows_of)
+    };
+    let hidden = hidden((&model, rows_of().as_ref()), &sorted);
     let dropped: BTreeSet<&String> = hidden.iter().filter(|_| random.chance(40)).collect();
     let is_dropped = |quad: &Quad| ends(quad).any(|end| dropped.iter().any(|id| *id == end));
     let graph = Graph::new(&sorted);
-    let unseen = Unseen::new(&model, &graph, false);
+    let mut unseen = Unseen::new(&model, &graph, false);
+    unseen.rows = rows_of();
     let mut there = State::new();
     for quad in &sorted {
         let is_unseen = unseen.is(quad);
@@ -274,7 +287,13 @@ fn varied(subject: &Subject, here: &State, claimed: &[String], random: &mut Rand
             }
         }
     }
-    add_hidden(subject, &model, here, &mut there, random);
+    add_hidden(
+        subject,
+        (&model, rows_of().as_ref()),
+        here,
+        &mut there,
+        random,
+    );
     there
 }
 
@@ -292,7 +311,7 @@ fn ends(quad: &Quad) -> impl Iterator<Item = &str> {
 }
 
 /// The objects that are hidden wherever they may be expected.
-fn hidden(model: &Model<'_>, quads: &[Quad]) -> Vec<String> {
+fn hidden((model, rows): (&Model<'_>, Option<&RowsOf<'_>>), quads: &[Quad]) -> Vec<String> {
     let graph = Graph::new(quads);
     let triples = graph.union();
     let is_hidden = |node: &String| {
@@ -300,7 +319,8 @@ fn hidden(model: &Model<'_>, quads: &[Quad]) -> Vec<String> {
         let is_object = model.concrete(triples, node, Ty::Any).is_some();
         let expected = model.schema.objects().map(|(id, _)| model.range(id));
         let mut seen = expected.filter(|ty| takes(model, *ty));
-        is_object && seen.all(|ty| model.is_hidden(triples, &value, ty))
+        let is_row = || rows.is_some_and(|rows| !rows.see(&value));
+        is_object && (is_row() || seen.all(|ty| model.is_hidden(triples, &value, ty)))
     };
     graph
         .union()
@@ -340,13 +360,16 @@ fn changed(model: &Model<'_>, quads: &[Quad], quad: &Quad, random: &mut Random) 
 /// Adds objects of hidden types, under ids that nothing speaks of.
 fn add_hidden(
     subject: &Subject,
-    model: &Model<'_>,
+    (model, rows): (&Model<'_>, Option<&RowsOf<'_>>),
     here: &State,
     there: &mut State,
     random: &mut Random,
 ) {
     let schema = &subject.schema;
-    let is_hidden = |id: ObjectId| schema[id].kind == ObjectKind::Concrete && !model.sees(id);
+    // Where conditions hide objects, it is found out of each whether they do.
+    let is_hidden = |id: ObjectId| {
+        schema[id].kind == ObjectKind::Concrete && (rows.is_some() || !model.sees(id))
+    };
     let types: Vec<ObjectId> = schema
         .objects()
         .map(|(id, _)| id)
@@ -370,7 +393,7 @@ fn add_hidden(
             generator.object(there, &id, object);
             let mut quads: Vec<Quad> = there.iter().cloned().collect();
             quads.sort_by_key(ToString::to_string);
-            if !hidden(model, &quads).contains(&id) {
+            if !hidden((model, rows), &quads).contains(&id) {
                 there.retain(|quad| ends(quad).all(|end| end != id));
             }
         }

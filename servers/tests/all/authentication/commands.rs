@@ -87,6 +87,32 @@ fn a_token_of_the_command_is_the_one_that_was_asked_for() {
 }
 
 #[test]
+fn conditions_and_presets_of_roles_are_printed_with_their_rights() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = folder.path().join("films.yaml");
+    let text = "
+id: /soml/films
+specialPrefixes: {vocab_iri: 'http://e/', vocab_prefix: v}
+objects:
+  Film: {props: {title: {}, owner: {range: iri}}}
+rbac:
+  roles:
+    Owner:
+      actions: ['*/*/*']
+      filters: {Film: {read: {OR: [{title: {EQ: 'a b'}}, {owner: {EQ: $claims.sub}}]}, delete: {owner: {EQ: $claims.sub}}}}
+      presets: {Film: {owner: $claims.sub}}
+";
+    std::fs::write(&schema, text).unwrap();
+    let (_, token, _) = soml(&["token", "--role", "Owner"]);
+    let (_, out, err) = soml(&["whoami", token.trim(), "--schema", schema.to_str().unwrap()]);
+    let expected = "Film: read everything; write everything; delete\n  \
+        Owner: read where {OR: [{title: {EQ: 'a b'}}, {owner: {EQ: $claims.sub}}]}\n  \
+        Owner: delete where {owner: {EQ: $claims.sub}}\n  \
+        Owner: owner is $claims.sub\n";
+    assert!(out.ends_with(expected), "{out}{err}");
+}
+
+#[test]
 fn roles_stand_where_the_service_looks_for_them() {
     let place = ["--set", "security.rolesClaim=realm_access.roles"];
     let (_, token, _) = soml(&[&["token", "--role", "Editor"][..], &place].concat());
