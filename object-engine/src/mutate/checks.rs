@@ -357,7 +357,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Checks how many values a property has. The number is given where the sender is shown all that count.
+    /// Checks how many values a property has. The number is given where the sender is shown all that count, and knows
+    /// of the change.
     fn check_amount(
         &self,
         id: &NamedNode,
@@ -368,7 +369,7 @@ impl Draft<'_> {
         let amount = self.amount(id, object, property);
         let mut found = Vec::new();
         if amount.least() < of.min as usize {
-            let has = match amount.shown {
+            let has = match amount.shown.filter(|_| amount.is_changed) {
                 None => String::new(),
                 Some(0) => ", and has none".to_owned(),
                 Some(count) => format!(", and has {count}"),
@@ -458,7 +459,8 @@ impl Draft<'_> {
             };
             for property in self.lacking(id, object, step) {
                 let part = Part::Property(property);
-                match self.finds(id, object) && self.reads(id, object, part) {
+                let is_shown = || self.amount(id, object, property).is_changed;
+                match self.finds(id, object) && self.reads(id, object, part) && is_shown() {
                     true => referrers.push(id.as_str().to_owned()),
                     false => hidden = true,
                 }

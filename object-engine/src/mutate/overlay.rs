@@ -35,6 +35,8 @@ struct InGraph {
     applied: bool,
     /// The mutation leaves it.
     present: bool,
+    /// The mutation gives it, whether it was there or not.
+    given: bool,
 }
 
 impl InGraph {
@@ -90,6 +92,7 @@ impl Overlay {
                     original: true,
                     applied: true,
                     present: true,
+                    given: false,
                 }),
                 // One that the mutation adds is there already.
                 Some(known) if !known.applied && known.present => {
@@ -139,21 +142,25 @@ impl Overlay {
     pub(super) fn add(&mut self, triple: Triple, graph: &GraphName) {
         let graphs = self.graphs_of(triple);
         if graphs.iter().any(|known| known.present) {
+            for known in graphs {
+                known.given |= known.present;
+            }
             return;
         }
         if graphs.iter().any(|known| known.original) {
             for known in graphs {
-                known.present = known.original;
+                (known.present, known.given) = (known.original, known.original);
             }
             return;
         }
         match graphs.iter_mut().find(|known| known.graph == *graph) {
-            Some(known) => known.present = true,
+            Some(known) => (known.present, known.given) = (true, true),
             None => graphs.push(InGraph {
                 graph: graph.clone(),
                 original: false,
                 applied: false,
                 present: true,
+                given: true,
             }),
         }
     }
@@ -242,11 +249,29 @@ impl Overlay {
         predicate: &NamedNode,
         object: &NamedNode,
     ) -> impl Iterator<Item = &'o NamedNode> + use<'o> {
+        self.links_where(predicate, object, |known| known.present)
+    }
+
+    /// Returns the subjects that led to an object by a property before the mutation.
+    pub(super) fn original_links<'o>(
+        &'o self,
+        predicate: &NamedNode,
+        object: &NamedNode,
+    ) -> impl Iterator<Item = &'o NamedNode> + use<'o> {
+        self.links_where(predicate, object, |known| known.original)
+    }
+
+    fn links_where<'o>(
+        &'o self,
+        predicate: &NamedNode,
+        object: &NamedNode,
+        counts: fn(&InGraph) -> bool,
+    ) -> impl Iterator<Item = &'o NamedNode> + use<'o> {
         let predicate = predicate.clone();
         let places = self.by_object.get(object).into_iter().flatten();
         places.filter_map(move |place| {
             let (triple, graphs) = self.at(*place);
-            let is_link = triple.predicate == predicate && graphs.iter().any(|known| known.present);
+            let is_link = triple.predicate == predicate && graphs.iter().any(counts);
             match &triple.subject {
                 NamedOrBlankNode::NamedNode(subject) if is_link => Some(subject),
                 _ => None,
@@ -254,10 +279,13 @@ impl Overlay {
         })
     }
 
-    /// Returns whether a triple was there before the mutation.
-    pub(super) fn was_there(&self, triple: &Triple) -> bool {
-        let graphs = self.triples.get(triple).into_iter().flatten();
-        graphs.into_iter().any(|known| known.original)
+    /// Returns whether a triple was there before the mutation, which does not give it.
+    pub(super) fn was_only_there(&self, triple: &Triple) -> bool {
+        let graphs = self.triples.get(triple).map_or(&[][..], Vec::as_slice);
+        // It may be given for another graph than that which has it.
+        let is_given =
+            || graphs.iter().any(|known| known.present) && graphs.iter().any(|known| known.given);
+        graphs.iter().any(|known| known.original) && !is_given()
     }
 
     /// Tells whether something was said of a node before the mutation.

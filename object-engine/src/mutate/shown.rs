@@ -22,6 +22,8 @@ pub(super) struct Amount {
     pub(super) all: usize,
     /// Those that the sender is shown or has given; `None` where the sender may not read the property.
     pub(super) shown: Option<usize>,
+    /// Whether the mutation may have changed any of those that the sender is shown.
+    pub(super) is_changed: bool,
 }
 
 impl Amount {
@@ -128,7 +130,15 @@ impl Draft<'_> {
         let known = ty.index.resolve(types_of(&self.overlay, id, &ty.index));
         let rest = || takes_any(api, target).then(|| target.object()).flatten();
         let shown = known.or_else(rest);
-        shown.filter(|object| self.created.contains_key(id) || self.sees(id, *object))
+        shown.filter(|object| self.shows_new(id, *object) || self.sees(id, *object))
+    }
+
+    /// Returns whether the sender is shown a created object, and what led to its id before.
+    fn shows_new(&self, id: &NamedNode, object: ObjectId) -> bool {
+        let rights = self.setting.rights;
+        let access = rights.access;
+        let is_open = || access.is_none_or(|access| !access.hides_rows(object));
+        self.created.contains_key(id) && rights.sees(object) && is_open()
     }
 
     /// Returns how many values a property of an object has.
@@ -141,32 +151,61 @@ impl Draft<'_> {
         };
         let all = number(&values);
         let rights = self.setting.rights;
-        let is_given = self.created.contains_key(id) && !Step::from(&of.path).inverse;
-        if !is_given && !self.reads_now(id, object, property) {
-            return Amount { all, shown: None };
-        }
-        let Range::Object(range) = of.range else {
+        let is_new = self.created.contains_key(id);
+        let is_given = is_new && !Step::from(&of.path).inverse;
+        let is_hidden = is_new && !self.shows_new(id, object);
+        if !is_given && (is_hidden || !self.reads_now(id, object, property)) {
             return Amount {
                 all,
-                shown: Some(all),
-            };
-        };
-        if is_given || !rights.hides_any(of.range) {
-            return Amount {
-                all,
-                shown: Some(all),
+                shown: None,
+                is_changed: true,
             };
         }
-        let is_shown = |value: &Term| match value {
-            Term::NamedNode(other) => {
-                !self.was_linked(id, of, other) || self.shown_as(other, range).is_some()
+        let range = match of.range {
+            Range::Object(range) if !is_given && rights.hides_any(of.range) => range,
+            _ => {
+                return Amount {
+                    all,
+                    shown: Some(all),
+                    is_changed: true,
+                };
             }
-            _ => true,
         };
-        let shown: Vec<Term> = values.into_iter().filter(is_shown).collect();
+        let linked = |value: &Term| match value {
+            Term::NamedNode(other) => Some(self.was_linked(id, of, other)),
+            _ => None,
+        };
+        let is_shown = |value: &Term| match value {
+            Term::NamedNode(other) => self.shown_as(other, range).is_some(),
+            _ => false,
+        };
+        let mut shown = values;
+        shown.retain(|value| linked(value) == Some(false) || is_shown(value));
+        let is_old = |value: &Term| match value {
+            Term::NamedNode(other) => !self.created.contains_key(other),
+            _ => false,
+        };
+        let before = self.stored(id, of).into_iter().filter(is_old);
+        let before: HashSet<Term> = before.filter(is_shown).collect();
         Amount {
             all,
             shown: Some(number(&shown)),
+            is_changed: before != shown.iter().cloned().collect(),
+        }
+    }
+
+    /// Returns the values of a property before the mutation.
+    fn stored(&self, id: &NamedNode, property: &Property) -> Vec<Term> {
+        let step = Step::from(&property.path);
+        match step.inverse {
+            false => {
+                let values = self.overlay.original(id, &step.predicate);
+                values.cloned().collect()
+            }
+            true => {
+                let links = self.overlay.original_links(&step.predicate, id);
+                links.cloned().map(Term::from).collect()
+            }
         }
     }
 
@@ -179,7 +218,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns whether a property led from one object to the other before the mutation.
+    /// Returns whether a property led from one object to the other before the mutation, which does not say so itself.
     fn was_linked(&self, id: &NamedNode, property: &Property, other: &NamedNode) -> bool {
         let step = Step::from(&property.path);
         let (subject, object) = match step.inverse {
@@ -187,7 +226,7 @@ impl Draft<'_> {
             true => (other, id),
         };
         let triple = Triple::new(subject.clone(), step.predicate, object.clone());
-        self.overlay.was_there(&triple)
+        self.overlay.was_only_there(&triple)
     }
 
     /// Returns the patterns of the types of values, where these decide what the sender is shown.
