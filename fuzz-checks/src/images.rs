@@ -126,12 +126,7 @@ async fn ask(store: &ImageStore) {
     let context = CallContext::new();
     let nodes = store.select(&selection, &context).await;
     let nodes = nodes.expect("nothing stands in the way");
-    let slots = ["size", "next", "name"].map(|property| Slot {
-        step: Step::forward(name(property)),
-        of: None,
-        condition: None,
-        page: None,
-    });
+    let slots = ["size", "next", "name"].map(|property| Slot::new(Step::forward(name(property))));
     let request = HydrationRequest {
         nodes: (&nodes).into(),
         slots: &slots,

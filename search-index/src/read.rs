@@ -114,14 +114,11 @@ impl<'a> Reader<'a> {
             if objects.is_empty() || links.is_empty() {
                 continue;
             }
-            let slots = links.iter().map(|step| Slot {
-                step: Step {
+            let slots = links.iter().map(|step| {
+                Slot::new(Step {
                     predicate: step.predicate.clone(),
                     inverse: !step.inverse,
-                },
-                of: None,
-                condition: None,
-                page: None,
+                })
             });
             let slots: Vec<Slot> = slots.collect();
             let nodes: Vec<ObjectRef> = objects.iter().cloned().map(ObjectRef::from).collect();
@@ -187,12 +184,10 @@ impl<'a> Reader<'a> {
     ) -> BoxFuture<'s, Result<Level, StoreError>> {
         Box::pin(async move {
             let index = self.types(fields.object);
-            let types = index.properties().cloned().map(|property| Slot {
-                step: Step::forward(property),
-                of: None,
-                condition: None,
-                page: None,
-            });
+            let types = index
+                .properties()
+                .cloned()
+                .map(|property| Slot::new(Step::forward(property)));
             let mut slots: Vec<Slot> = types.collect();
             let type_slots = slots.len();
             slots.extend(fields.fields.values().map(|field| self.slot(field)));
@@ -202,12 +197,7 @@ impl<'a> Reader<'a> {
                 let has_condition = slots[at].condition.is_some();
                 all_values.push(has_condition.then_some(slots.len()));
                 if has_condition {
-                    slots.push(Slot {
-                        step: slots[at].step.clone(),
-                        of: None,
-                        condition: None,
-                        page: None,
-                    });
+                    slots.push(Slot::new(slots[at].step.clone()));
                 }
             }
             let dataset = self.dataset();
@@ -251,10 +241,8 @@ impl<'a> Reader<'a> {
             Content::Object(_) | Content::Leaf(_) => None,
         };
         Slot {
-            step: Step::from(&property.path),
-            of: None,
             condition,
-            page: None,
+            ..Slot::new(Step::from(&property.path))
         }
     }
 }

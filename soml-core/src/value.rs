@@ -38,6 +38,15 @@ impl Value {
     pub fn is_null(&self) -> bool {
         self.kind == ValueKind::Null
     }
+
+    /// Returns the entries of a mapping.
+    #[must_use]
+    pub fn entries(&self) -> Option<&[(String, Value)]> {
+        match &self.kind {
+            ValueKind::Map(entries) => Some(entries),
+            ValueKind::Null | ValueKind::Text { .. } | ValueKind::List(_) => None,
+        }
+    }
 }
 
 /// Writes a value on one line, as YAML.

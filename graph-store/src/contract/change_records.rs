@@ -328,20 +328,14 @@ fn nothing_is_selected(
         selection.dataset = dataset.clone();
         assert_eq!(subject.select(&selection), Vec::<String>::new());
     }
-    let slot = |step| Slot {
-        step,
-        of: None,
-        condition: None,
-        page: None,
-    };
     let back = Step {
         predicate: updated.clone(),
         inverse: true,
     };
     let slots = [
-        slot(Step::forward(request)),
-        slot(Step::forward(updated.clone())),
-        slot(back),
+        Slot::new(Step::forward(request)),
+        Slot::new(Step::forward(updated.clone())),
+        Slot::new(back),
     ];
     let nodes = [node.clone().into(), e("a").into()];
     let request = HydrationRequest {

@@ -7,15 +7,6 @@ use crate::query::{
     ValueCondition,
 };
 
-fn slot(step: Step) -> Slot {
-    Slot {
-        step,
-        of: None,
-        condition: None,
-        page: None,
-    }
-}
-
 fn paged(order: Vec<OrderKey>, limit: u64, members: Option<TypeTest>) -> Slot {
     Slot {
         page: Some(SlotPage {
@@ -26,7 +17,7 @@ fn paged(order: Vec<OrderKey>, limit: u64, members: Option<TypeTest>) -> Slot {
             },
             members,
         }),
-        ..slot(next())
+        ..Slot::new(next())
     }
 }
 
@@ -49,9 +40,9 @@ fn columns(subject: &Subject, nodes: &[&str], slots: &[Slot]) -> Vec<Vec<Vec<Str
 
 pub(super) fn values_come_once_per_object_and_without_blank_nodes(subject: &Subject) {
     let slots = [
-        slot(next()),
-        slot(Step::forward(v("name"))),
-        slot(Step::forward(v("none"))),
+        Slot::new(next()),
+        Slot::new(Step::forward(v("name"))),
+        Slot::new(Step::forward(v("none"))),
     ];
     let none = || Vec::<String>::new();
     let found = columns(subject, &["c", "a", "unknown"], &slots);
@@ -76,14 +67,14 @@ pub(super) fn inverse_steps_lead_back(subject: &Subject) {
         inverse: true,
         ..next()
     };
-    let found = columns(subject, &["b", "c", "d"], &[slot(inverse)]);
+    let found = columns(subject, &["b", "c", "d"], &[Slot::new(inverse)]);
     assert_eq!(found, [[vec!["a"], vec!["a", "b"], vec!["c"]]]);
 }
 
 pub(super) fn values_satisfy_the_condition_of_their_slot(subject: &Subject) {
     let only = |condition| Slot {
         condition: Some(ValueCondition::Node(condition)),
-        ..slot(next())
+        ..Slot::new(next())
     };
     let not_b = NodeCondition::Not(Box::new(NodeCondition::OneOf(vec![e("b")])));
     let named = NodeCondition::Values {
@@ -107,7 +98,7 @@ pub(super) fn objects_that_do_not_satisfy_the_condition_of_a_slot_have_no_values
     };
     let only = |condition| Slot {
         condition: Some(ValueCondition::Node(condition)),
-        ..slot(next())
+        ..Slot::new(next())
     };
     let not_b = || NodeCondition::Not(Box::new(NodeCondition::OneOf(vec![e("b")])));
     let named = || NodeCondition::Values {
@@ -116,12 +107,12 @@ pub(super) fn objects_that_do_not_satisfy_the_condition_of_a_slot_have_no_values
         condition: Box::new(ValueCondition::Term(TermCondition::TRUE)),
     };
     let slots = [
-        slot(next()),
-        of(not_b(), slot(next())),
-        of(named(), slot(next())),
+        Slot::new(next()),
+        of(not_b(), Slot::new(next())),
+        of(named(), Slot::new(next())),
         of(not_b(), only(not_b())),
         of(not_b(), paged(vec![by_size(true)], 1, None)),
-        of(NodeCondition::Any(Vec::new()), slot(next())),
+        of(NodeCondition::Any(Vec::new()), Slot::new(next())),
     ];
     let found = columns(subject, &["a", "b", "c"], &slots);
     let all = found[0].clone();

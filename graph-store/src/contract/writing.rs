@@ -169,15 +169,10 @@ fn shown(store: &dyn GraphStore, context: &CallContext) -> (Vec<String>, Vec<Str
     let selected = selected.unwrap_or_else(|error| panic!("no selection: {error:?}"));
     let mut things: Vec<String> = selected.iter().map(|object| local(object.node())).collect();
     things.sort_unstable();
-    let slots = [Slot {
-        step: Step {
-            inverse: true,
-            ..next()
-        },
-        of: None,
-        condition: None,
-        page: None,
-    }];
+    let slots = [Slot::new(Step {
+        inverse: true,
+        ..next()
+    })];
     let nodes = [e("c").into()];
     let request = HydrationRequest {
         nodes: (&nodes).into(),

@@ -101,12 +101,7 @@ mod tests {
     }
 
     fn names(store: &ImageStore, nodes: ObjectSlice<'_>, context: &CallContext) -> Vec<String> {
-        let slots = [Slot {
-            step: Step::forward(v("name")),
-            of: None,
-            condition: None,
-            page: None,
-        }];
+        let slots = [Slot::new(Step::forward(v("name")))];
         let request = HydrationRequest {
             nodes,
             slots: &slots,

@@ -482,10 +482,8 @@ fn only_the_texts_of_what_is_returned_are_read() {
     assert_eq!((found.len(), shown), (100, 100));
     let dataset = Dataset::default();
     let slots = [Slot {
-        step: Step::forward(v("knows")),
-        of: None,
         condition: Some(ValueCondition::Node(stars)),
-        page: None,
+        ..Slot::new(Step::forward(v("knows")))
     }];
     let request = HydrationRequest {
         nodes: (&found).into(),

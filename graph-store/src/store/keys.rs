@@ -226,10 +226,8 @@ impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
 
 fn slot(step: &Step, condition: Option<ValueCondition>) -> Slot {
     Slot {
-        step: step.clone(),
-        of: None,
         condition,
-        page: None,
+        ..Slot::new(step.clone())
     }
 }
 

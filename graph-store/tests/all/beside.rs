@@ -68,14 +68,11 @@ impl Random {
 
 /// Reads a part and the parts of a whole; returns how long that took.
 fn read(store: &ImageStore, random: &mut Random) -> Duration {
-    let slot = |name, inverse| Slot {
-        step: Step {
+    let slot = |name, inverse| {
+        Slot::new(Step {
             predicate: property(name),
             inverse,
-        },
-        of: None,
-        condition: None,
-        page: None,
+        })
     };
     let parts: [ObjectRef; 1] = [part(random.below(PARTS)).into()];
     let wholes: [ObjectRef; 1] = [whole(random.below(WHOLES)).into()];

@@ -281,14 +281,11 @@ fn values(store: &ImageStore) -> Vec<BTreeSet<String>> {
         .collect();
     let slots: Vec<Slot> = (0..PROPERTIES)
         .flat_map(|property| [false, true].map(|inverse| (property, inverse)))
-        .map(|(property, inverse)| Slot {
-            step: Step {
+        .map(|(property, inverse)| {
+            Slot::new(Step {
                 predicate: node("p", property),
                 inverse,
-            },
-            of: None,
-            condition: None,
-            page: None,
+            })
         })
         .collect();
     let mut all = Vec::new();

@@ -42,12 +42,7 @@ fn read(store: &ImageStore) -> (Duration, usize) {
         predicate: property(),
         inverse: true,
     };
-    let slots = [Slot {
-        step,
-        of: None,
-        condition: None,
-        page: None,
-    }];
+    let slots = [Slot::new(step)];
     let request = HydrationRequest {
         nodes: (&nodes).into(),
         slots: &slots,

@@ -6,8 +6,7 @@ use apollo_compiler::ast::Type;
 use apollo_compiler::schema::ExtendedType;
 use soml_core::Finding;
 use soml_core::access::{Access, Rights, RolePlace};
-use soml_core::rbac::Operand;
-use soml_core::rbac::Operation;
+use soml_core::rbac::{Operand, Operation};
 use soml_core::schema::{ObjectId, Path, Schema};
 use soml_core::span::Span;
 use soml_core::value::{Value, ValueKind};
@@ -35,12 +34,12 @@ pub(super) fn check(api: &Api) -> Result<(), ApiError> {
             }
         }
     }
-    match checker.problems.is_empty() {
-        true => Ok(()),
-        false => Err(ApiError {
-            problems: checker.problems,
-        }),
+    if checker.problems.is_empty() {
+        return Ok(());
     }
+    Err(ApiError {
+        problems: checker.problems,
+    })
 }
 
 struct Checker<'a> {
@@ -77,7 +76,10 @@ impl Checker<'_> {
     }
 
     fn add(&mut self, span: Span, message: String) {
-        let problem = ProblemKind::RowRules.at(Some(span), message);
+        self.report(ProblemKind::RowRules.at(Some(span), message));
+    }
+
+    fn report(&mut self, problem: Finding) {
         // Rules are about several objects as a rule.
         if !self.problems.contains(&problem) {
             self.problems.push(problem);
@@ -89,7 +91,7 @@ impl Checker<'_> {
         let Some(ExtendedType::InputObject(input)) = self.api.schema().types.get(name) else {
             return;
         };
-        let ValueKind::Map(entries) = &value.kind else {
+        let Some(entries) = value.entries() else {
             return self.add(value.span, format!("a `{name}` is a mapping"));
         };
         for (key, value) in entries {
@@ -113,10 +115,7 @@ impl Checker<'_> {
             Some(span),
             format!("`{key}` is no key of the condition `{name}`"),
         );
-        let problem = problem.with_help(format!("its keys are {help}"));
-        if !self.problems.contains(&problem) {
-            self.problems.push(problem);
-        }
+        self.report(problem.with_help(format!("its keys are {help}")));
     }
 
     fn value(&mut self, value: &Value, ty: &Type) {

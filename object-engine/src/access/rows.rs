@@ -102,9 +102,10 @@ impl Permit {
         }
         let shown = self.accepted(object, Operation::Read, shown.into_iter());
         let reading = self.accepted(object, Operation::Read, reading.into_iter());
-        match shown == reading {
-            true => None,
-            false => reading.condition(),
+        if shown == reading {
+            None
+        } else {
+            reading.condition()
         }
     }
 

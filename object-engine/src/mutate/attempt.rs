@@ -167,15 +167,14 @@ impl<'a> Attempt<'a> {
         draft: &mut Draft<'a>,
         transaction: &mut dyn Transaction,
     ) -> Result<()> {
-        let (Some(access), written) = (self.setting.rights.access, draft.written_after()) else {
+        let written = draft.written_after();
+        let Some(access) = self.setting.rights.access.filter(|_| !written.is_empty()) else {
             return Ok(());
         };
-        if written.is_empty() {
-            return Ok(());
-        }
         let Some(view) = transaction.view() else {
             return Err(StoreError::Unsupported(
-                "this store cannot show what is not committed yet, so the conditions of roles on what is written cannot                  be checked"
+                "this store cannot show what is not committed yet, so the conditions of roles on what is written cannot \
+                 be checked"
                     .to_owned(),
             ));
         };

@@ -336,7 +336,7 @@ impl Draft<'_> {
         let mut found = self.check_amount(id, (object, property), &whole);
         let values = self.current(id, of);
         let is_new = self.created.contains_key(id);
-        let reads = self.reads_now(id, object, property);
+        let reads = self.reads_now(id, object, Part::Property(property));
         // Without the right to read them, values are given as a whole, or one in its language.
         let is_comparable = is_new || reads || of.max.is_multiple();
         if let Some(tag) = self
@@ -369,7 +369,7 @@ impl Draft<'_> {
         let amount = self.amount(id, object, property);
         let mut found = Vec::new();
         if amount.least() < of.min as usize {
-            let has = match amount.shown.filter(|_| amount.is_changed) {
+            let has = match amount.shown.filter(|_| self.is_change_shown(id, of)) {
                 None => String::new(),
                 Some(0) => ", and has none".to_owned(),
                 Some(count) => format!(", and has {count}"),
@@ -459,10 +459,13 @@ impl Draft<'_> {
             };
             for property in self.lacking(id, object, step) {
                 let part = Part::Property(property);
-                let is_shown = || self.amount(id, object, property).is_changed;
-                match self.finds(id, object) && self.reads(id, object, part) && is_shown() {
-                    true => referrers.push(id.as_str().to_owned()),
-                    false => hidden = true,
+                let is_told = self.finds(id, object)
+                    && self.reads(id, object, part)
+                    && self.is_change_shown(id, &self.setting.schema()[property]);
+                if is_told {
+                    referrers.push(id.as_str().to_owned());
+                } else {
+                    hidden = true;
                 }
             }
         }

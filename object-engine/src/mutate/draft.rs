@@ -225,14 +225,12 @@ impl<'a> Draft<'a> {
             return;
         };
         let part = property.map_or(Part::Id, Part::Property);
-        let mut writing = access.allowing(object, part, Operation::Write);
-        let is_conditional = |role| access.condition(role, object, Operation::Write).is_some();
-        if !writing.any(is_conditional) {
-            return;
-        }
-        let mut writing = access.allowing(object, part, Operation::Write);
-        if !writing.all(is_conditional) {
-            // Another role has no condition.
+        let writing = access.allowing(object, part, Operation::Write);
+        let mut conditions = writing
+            .map(|role| access.condition(role, object, Operation::Write))
+            .peekable();
+        // One role without a condition is enough, and where there is none, the right is missing.
+        if conditions.peek().is_none() || !conditions.all(|condition| condition.is_some()) {
             return;
         }
         let schema = self.setting.schema();

@@ -3,17 +3,18 @@
 //! What is not shown is as if it were not there, so findings speak of what is shown, and where the bounds of the
 //! schema need to know of more, they do not say how much.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use graph_store::query::Step;
 use graph_store::write::QuadPattern;
 use oxrdf::{NamedNode, Term, Triple};
-use soml_core::access::Part;
+use soml_core::access::{Part, RolePlace};
 use soml_core::rbac::Operation;
 use soml_core::schema::{Max, ObjectId, Property, PropertyId, Range};
 
 use super::checks::count;
 use super::draft::{Draft, key, types_of};
+use crate::access::Permit;
 use crate::plan::Change;
 use crate::rdf::takes_any;
 
@@ -22,8 +23,6 @@ pub(super) struct Amount {
     pub(super) all: usize,
     /// Those that the sender is shown or has given; `None` where the sender may not read the property.
     pub(super) shown: Option<usize>,
-    /// Whether the mutation may have changed any of those that the sender is shown.
-    pub(super) is_changed: bool,
 }
 
 impl Amount {
@@ -46,11 +45,7 @@ impl Draft<'_> {
         rights.sees(object)
             && rights.access.is_none_or(|access| {
                 let seeing = access.seeing(object);
-                let accept = |roles| {
-                    let of = (id, object);
-                    self.before.accept(access, of, Operation::Read, roles)
-                };
-                access.reads_everything() || accept(seeing)
+                self.accept_reading(access, (id, object), seeing)
             })
     }
 
@@ -60,12 +55,18 @@ impl Draft<'_> {
         rights.reads(object, part)
             && rights.access.is_none_or(|access| {
                 let reading = access.allowing(object, part, Operation::Read);
-                let accept = |roles| {
-                    let of = (id, object);
-                    self.before.accept(access, of, Operation::Read, roles)
-                };
-                access.reads_everything() || accept(reading)
+                self.accept_reading(access, (id, object), reading)
             })
+    }
+
+    /// Returns whether one of some roles accepts that an object is read as it was before.
+    fn accept_reading(
+        &self,
+        access: &Permit,
+        of: (&NamedNode, ObjectId),
+        roles: impl Iterator<Item = RolePlace>,
+    ) -> bool {
+        access.reads_everything() || self.before.accept(access, of, Operation::Read, roles)
     }
 
     /// Returns the objects, with their types, of which the conditions of roles must be known to tell what is shown: all that
@@ -74,13 +75,16 @@ impl Draft<'_> {
         let Some(access) = self.setting.rights.access else {
             return Vec::new();
         };
-        let mut types: Vec<ObjectId> = access.conditioned(Operation::Read).collect();
-        types.sort_unstable();
-        types.dedup();
+        let types: BTreeSet<ObjectId> = access.conditioned(Operation::Read).collect();
         if types.is_empty() {
             return Vec::new();
         }
         let schema = self.setting.schema();
+        let types = types.into_iter().map(|object| {
+            let property = schema[object].type_prop.as_str();
+            (object, NamedNode::new_unchecked(property))
+        });
+        let types: Vec<(ObjectId, NamedNode)> = types.collect();
         let mut candidates = Vec::new();
         for id in self.overlay.nodes() {
             if self.created.contains_key(id) {
@@ -88,23 +92,22 @@ impl Draft<'_> {
             }
             let mut is_typed = false;
             let known = candidates.len();
-            for &object in &types {
-                let property = NamedNode::new_unchecked(schema[object].type_prop.as_str());
-                let mut stored = self.overlay.original(id, &property).peekable();
+            for (object, property) in &types {
+                let mut stored = self.overlay.original(id, property).peekable();
                 is_typed |= stored.peek().is_some();
                 let is_this = |ty: &Term| {
                     let Term::NamedNode(ty) = ty else {
                         return false;
                     };
-                    schema[object].types.iter().any(|own| own == ty.as_str())
+                    schema[*object].types.iter().any(|own| own == ty.as_str())
                 };
                 if stored.any(is_this) {
-                    candidates.push((id.clone(), object));
+                    candidates.push((id.clone(), *object));
                 }
             }
             if candidates.len() == known && !is_typed {
                 // It may be shown as an object of the type that a property expects.
-                candidates.extend(types.iter().map(|object| (id.clone(), *object)));
+                candidates.extend(types.iter().map(|(object, _)| (id.clone(), *object)));
             }
         }
         candidates
@@ -154,67 +157,75 @@ impl Draft<'_> {
         let is_new = self.created.contains_key(id);
         let is_given = is_new && !Step::from(&of.path).inverse;
         let is_hidden = is_new && !self.shows_new(id, object);
-        if !is_given && (is_hidden || !self.reads_now(id, object, property)) {
-            return Amount {
-                all,
-                shown: None,
-                is_changed: true,
-            };
+        let part = Part::Property(property);
+        if !is_given && (is_hidden || !self.reads_now(id, object, part)) {
+            return Amount { all, shown: None };
         }
-        let range = match of.range {
-            Range::Object(range) if !is_given && rights.hides_any(of.range) => range,
-            _ => {
-                return Amount {
-                    all,
-                    shown: Some(all),
-                    is_changed: true,
-                };
-            }
+        let shown = if is_given || !rights.hides_any(of.range) {
+            all
+        } else {
+            number(&self.shown_values(id, of, values))
         };
-        let linked = |value: &Term| match value {
-            Term::NamedNode(other) => Some(self.was_linked(id, of, other)),
-            _ => None,
-        };
-        let is_shown = |value: &Term| match value {
-            Term::NamedNode(other) => self.shown_as(other, range).is_some(),
-            _ => false,
-        };
-        let mut shown = values;
-        shown.retain(|value| linked(value) == Some(false) || is_shown(value));
-        let is_old = |value: &Term| match value {
-            Term::NamedNode(other) => !self.created.contains_key(other),
-            _ => false,
-        };
-        let before = self.stored(id, of).into_iter().filter(is_old);
-        let before: HashSet<Term> = before.filter(is_shown).collect();
         Amount {
             all,
-            shown: Some(number(&shown)),
-            is_changed: before != shown.iter().cloned().collect(),
+            shown: Some(shown),
         }
+    }
+
+    /// Returns those values of a property that the sender is shown or has given.
+    fn shown_values(&self, id: &NamedNode, of: &Property, mut values: Vec<Term>) -> Vec<Term> {
+        values.retain(|value| match value {
+            Term::NamedNode(other) => {
+                !self.was_linked(id, of, other) || self.is_shown_value(of, other)
+            }
+            _ => false,
+        });
+        values
+    }
+
+    fn is_shown_value(&self, of: &Property, value: &NamedNode) -> bool {
+        let Range::Object(range) = of.range else {
+            return true;
+        };
+        self.shown_as(value, range).is_some()
+    }
+
+    /// Returns whether the mutation may have changed any of the values of a property that the sender is shown.
+    pub(super) fn is_change_shown(&self, id: &NamedNode, of: &Property) -> bool {
+        let is_given = self.created.contains_key(id) && !Step::from(&of.path).inverse;
+        if is_given || !self.setting.rights.hides_any(of.range) {
+            return true;
+        }
+        let was_shown = |value: &Term| match value {
+            Term::NamedNode(other) => {
+                !self.created.contains_key(other) && self.is_shown_value(of, other)
+            }
+            _ => false,
+        };
+        let before = self.stored(id, of).into_iter().filter(was_shown);
+        let before: HashSet<Term> = before.collect();
+        let now = self.shown_values(id, of, self.current(id, of));
+        before != now.into_iter().collect()
     }
 
     /// Returns the values of a property before the mutation.
     fn stored(&self, id: &NamedNode, property: &Property) -> Vec<Term> {
         let step = Step::from(&property.path);
-        match step.inverse {
-            false => {
-                let values = self.overlay.original(id, &step.predicate);
-                values.cloned().collect()
-            }
-            true => {
-                let links = self.overlay.original_links(&step.predicate, id);
-                links.cloned().map(Term::from).collect()
-            }
+        if step.inverse {
+            let links = self.overlay.original_links(&step.predicate, id);
+            links.cloned().map(Term::from).collect()
+        } else {
+            let values = self.overlay.original(id, &step.predicate);
+            values.cloned().collect()
         }
     }
 
-    /// Returns whether the sender may read a property of an object, or has created the object.
-    pub(super) fn reads_now(&self, id: &NamedNode, object: ObjectId, property: PropertyId) -> bool {
-        let part = Part::Property(property);
-        match self.created.contains_key(id) {
-            true => self.setting.rights.reads(object, part),
-            false => self.reads(id, object, part),
+    /// Returns whether the sender may read a part of an object, or has created the object and may read that of its type.
+    pub(super) fn reads_now(&self, id: &NamedNode, object: ObjectId, part: Part) -> bool {
+        if self.created.contains_key(id) {
+            self.setting.rights.reads(object, part)
+        } else {
+            self.reads(id, object, part)
         }
     }
 
@@ -283,11 +294,7 @@ impl Draft<'_> {
 
     /// Returns how a finding calls an object: by its id where the sender knows it.
     pub(super) fn called(&self, id: &NamedNode, object: ObjectId, is_named: bool) -> String {
-        let reads_id = match self.created.contains_key(id) {
-            true => self.setting.rights.reads(object, Part::Id),
-            false => self.reads(id, object, Part::Id),
-        };
-        if is_named || reads_id {
+        if is_named || self.reads_now(id, object, Part::Id) {
             format!("`{}`", id.as_str())
         } else {
             "the object".to_owned()

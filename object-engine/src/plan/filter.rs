@@ -99,15 +99,9 @@ impl<'a> Claims<'a> {
     }
 
     fn of_claim(&mut self, claim: Option<&Json>) -> Input {
-        match claim {
-            Some(Json::String(text)) => Input::String(text.clone()),
-            Some(Json::Number(number)) => Input::Number(number.to_string()),
-            Some(Json::Bool(value)) => Input::Boolean(*value),
-            Some(Json::Null | Json::Array(_) | Json::Object(_)) | None => {
-                self.do_not_fit = true;
-                Input::Null
-            }
-        }
+        let value = claim.and_then(Input::of_claim);
+        self.do_not_fit |= value.is_none();
+        value.unwrap_or(Input::Null)
     }
 
     /// Returns all values of a claim in place of the claim.

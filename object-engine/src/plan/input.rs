@@ -7,6 +7,7 @@ use apollo_compiler::{Node, ast};
 use graphql_service::ExactValue;
 use graphql_service::document::Prepared;
 use graphql_service::error::{GraphqlError, Location};
+use serde_json::Value as Json;
 use soml_core::lang::LangSpec;
 
 use crate::code;
@@ -65,6 +66,16 @@ pub(crate) enum Input {
 }
 
 impl Input {
+    /// Returns the value of a claim, or one of its values; `None` where it has another form.
+    pub(crate) fn of_claim(claim: &Json) -> Option<Input> {
+        match claim {
+            Json::String(text) => Some(Input::String(text.clone())),
+            Json::Number(number) => Some(Input::Number(number.to_string())),
+            Json::Bool(value) => Some(Input::Boolean(*value)),
+            Json::Null | Json::Array(_) | Json::Object(_) => None,
+        }
+    }
+
     /// Substitutes the variables; `None` for a variable without a value, which counts as absent.
     pub(crate) fn from_ast(value: &ast::Value, variables: &Variables<'_>) -> Option<Input> {
         Some(match value {

@@ -137,10 +137,10 @@ impl<'a> OrderBuilder<'a> {
             }
             _ => false,
         };
-        match reading.rows.is_some() || leads_to_rows {
-            false => Ok(()),
-            true => Err(self.view.partly_denied("orderBy", key).at(self.location)),
+        if reading.rows.is_some() || leads_to_rows {
+            return Err(self.view.partly_denied("orderBy", key).at(self.location));
         }
+        Ok(())
     }
 
     fn schema(&self) -> &'a Schema {

@@ -212,15 +212,9 @@ fn compiled(
 
 /// Returns the values of a claim; `None` where it has values of another form.
 fn claimed(claim: &Json) -> Option<Vec<Input>> {
-    let single = |value: &Json| match value {
-        Json::String(text) => Some(Input::String(text.clone())),
-        Json::Number(number) => Some(Input::Number(number.to_string())),
-        Json::Bool(value) => Some(Input::Boolean(*value)),
-        Json::Null | Json::Array(_) | Json::Object(_) => None,
-    };
     match claim {
-        Json::Array(values) => values.iter().map(single).collect(),
-        value => single(value).map(|value| vec![value]),
+        Json::Array(values) => values.iter().map(Input::of_claim).collect(),
+        value => Input::of_claim(value).map(|value| vec![value]),
     }
 }
 

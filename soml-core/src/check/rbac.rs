@@ -4,8 +4,7 @@ use super::{Cx, quoted};
 use crate::codes::Code;
 use crate::diagnostic::{Found, shorten};
 use crate::raw::{Text, did_you_mean};
-use crate::rbac::Operation;
-use crate::rbac::{Operand, for_each_text};
+use crate::rbac::{Operand, Operation, for_each_text};
 use crate::schema::ObjectId;
 use crate::span::Span;
 use crate::value::{Value, ValueKind};
@@ -44,7 +43,7 @@ fn action(cx: &mut Cx<'_, '_>, text: Text<'_>) {
     if object.contains('*') || BUILT_IN.contains(&object) {
         return;
     }
-    if let Some(id) = target(cx, object, text.span) {
+    if let Some(id) = target(cx, Code::UnknownTarget, object, text.span) {
         field(cx, id, property, text.span);
     }
 }
@@ -58,26 +57,33 @@ fn bad(cx: &mut Cx<'_, '_>, text: Text<'_>) {
     .help("write `<object>/<property>/<operation>`, such as `Film/*/read`");
 }
 
-fn target(cx: &mut Cx<'_, '_>, object: &str, span: Span) -> Option<ObjectId> {
+fn target(cx: &mut Cx<'_, '_>, code: Code, object: &str, span: Span) -> Option<ObjectId> {
     let raw = cx.raw;
     let found = cx.scope().object(object);
     if found.is_none() {
-        cx.add(
-            Code::UnknownTarget,
-            span,
-            format!("unknown object `{}`", shorten(object)),
-        )
-        .help_with(|| did_you_mean(object, raw.objects.iter().map(|o| o.name.value)));
+        let message = format!("unknown object `{}`", shorten(object));
+        cx.add(code, span, message)
+            .help_with(|| did_you_mean(object, raw.objects.iter().map(|o| o.name.value)));
     }
     found
 }
 
 fn field(cx: &mut Cx<'_, '_>, object: ObjectId, property: &str, span: Span) {
-    let schema = cx.schema();
-    let known = cx.resolved.property(object, property).is_some();
-    if known || property.contains('*') || FIELDS.contains(&property) {
+    if !property.contains('*') && !FIELDS.contains(&property) {
+        known_property(cx, Code::UnknownTarget, (object, property), span);
+    }
+}
+
+fn known_property(
+    cx: &mut Cx<'_, '_>,
+    code: Code,
+    (object, property): (ObjectId, &str),
+    span: Span,
+) {
+    if cx.resolved.property(object, property).is_some() {
         return;
     }
+    let schema = cx.schema();
     let names = || {
         schema[object]
             .props
@@ -89,7 +95,7 @@ fn field(cx: &mut Cx<'_, '_>, object: ObjectId, property: &str, span: Span) {
         schema[object].name,
         shorten(property)
     );
-    cx.add(Code::UnknownTarget, span, message)
+    cx.add(code, span, message)
         .help_with(|| did_you_mean(property, names()));
 }
 
@@ -98,7 +104,7 @@ fn field(cx: &mut Cx<'_, '_>, object: ObjectId, property: &str, span: Span) {
 fn filters(cx: &mut Cx<'_, '_>, filters: &Value) {
     for (object, operations) in objects_of(cx, filters, "filters") {
         row_target(cx, object, operations.span);
-        let Some(operations) = entries(operations) else {
+        let Some(operations) = operations.entries() else {
             row_rule(
                 cx,
                 operations.span,
@@ -119,7 +125,7 @@ fn filters(cx: &mut Cx<'_, '_>, filters: &Value) {
                 .help("the operations are `read`, `write` and `delete`")
                 .help_with(|| did_you_mean(name, OPERATIONS));
             }
-            if entries(condition).is_none() {
+            if condition.entries().is_none() {
                 row_rule(cx, condition.span, format!("the `{name}` filter of `{object}` is no condition"))
                     .help("write it as the argument `where` is written, such as `{owner: {EQ: $claims.sub}}`");
             }
@@ -132,7 +138,7 @@ fn filters(cx: &mut Cx<'_, '_>, filters: &Value) {
 fn presets(cx: &mut Cx<'_, '_>, presets: &Value) {
     for (object, properties) in objects_of(cx, presets, "presets") {
         let target = row_target(cx, object, properties.span);
-        let Some(properties) = entries(properties) else {
+        let Some(properties) = properties.entries() else {
             row_rule(
                 cx,
                 properties.span,
@@ -142,20 +148,8 @@ fn presets(cx: &mut Cx<'_, '_>, presets: &Value) {
             continue;
         };
         for (name, value) in properties {
-            if let Some(target) = target
-                && cx.resolved.property(target, name).is_none()
-            {
-                let schema = cx.schema();
-                let message = format!(
-                    "`{}` has no property `{}`",
-                    schema[target].name,
-                    shorten(name)
-                );
-                let names = || {
-                    let props = schema[target].props.iter();
-                    props.map(|id| schema[*id].name.written.as_str())
-                };
-                row_rule(cx, value.span, message).help_with(|| did_you_mean(name, names()));
+            if let Some(target) = target {
+                known_property(cx, Code::BadRowRule, (target, name), value.span);
             }
             let is_value = |value: &Value| matches!(value.kind, ValueKind::Text { .. });
             let fits = match &value.kind {
@@ -176,28 +170,13 @@ fn presets(cx: &mut Cx<'_, '_>, presets: &Value) {
 }
 
 /// Returns the objects of a section and what is written of each.
-fn objects_of<'v>(cx: &mut Cx<'_, '_>, section: &'v Value, key: &str) -> Vec<(&'v str, &'v Value)> {
-    match &section.kind {
-        ValueKind::Null => Vec::new(),
-        ValueKind::Map(entries) => {
-            let entries = entries.iter();
-            entries
-                .map(|(name, value)| (name.as_str(), value))
-                .collect()
-        }
-        ValueKind::Text { .. } | ValueKind::List(_) => {
-            row_rule(cx, section.span, format!("`{key}` is no mapping"))
-                .help("its keys are the names of objects");
-            Vec::new()
-        }
+fn objects_of<'v>(cx: &mut Cx<'_, '_>, section: &'v Value, key: &str) -> &'v [(String, Value)] {
+    let entries = section.entries();
+    if entries.is_none() && !section.is_null() {
+        row_rule(cx, section.span, format!("`{key}` is no mapping"))
+            .help("its keys are the names of objects");
     }
-}
-
-fn entries(value: &Value) -> Option<&[(String, Value)]> {
-    match &value.kind {
-        ValueKind::Map(entries) => Some(entries),
-        ValueKind::Null | ValueKind::Text { .. } | ValueKind::List(_) => None,
-    }
+    entries.unwrap_or_default()
 }
 
 /// Finds the object of a row rule, if it is written without wildcards. A rule for what is not there would protect nothing, so it
@@ -206,13 +185,7 @@ fn row_target(cx: &mut Cx<'_, '_>, object: &str, span: Span) -> Option<ObjectId>
     if object.contains('*') || object == "Object" {
         return None;
     }
-    let raw = cx.raw;
-    let found = cx.scope().object(object);
-    if found.is_none() {
-        row_rule(cx, span, format!("unknown object `{}`", shorten(object)))
-            .help_with(|| did_you_mean(object, raw.objects.iter().map(|o| o.name.value)));
-    }
-    found
+    target(cx, Code::BadRowRule, object, span)
 }
 
 /// Checks the texts that stand for claims.

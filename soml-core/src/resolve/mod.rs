@@ -24,10 +24,9 @@ use crate::datatype::Scalar;
 use crate::diagnostic::Findings;
 use crate::options::LoadOptions;
 use crate::raw::{Named, RawSchema};
-use crate::rbac::Operation;
-use crate::rbac::{Action, Preset, Rbac, Role, RowFilter};
+use crate::rbac::{Action, Operation, Preset, Rbac, Role, RowFilter};
 use crate::schema::{LiteralRange, Metadata, ObjectId, PropertyId, Range, Schema};
-use crate::value::{Value, ValueKind};
+use crate::value::Value;
 
 /// A schema together with what checks want to know about its making.
 #[derive(Debug)]
@@ -162,37 +161,35 @@ fn metadata(raw: &RawSchema<'_>) -> Metadata {
 
 /// Reads `<Object>: {<operation>: <condition>}`; what has another form is reported by the checks.
 fn row_filters(filters: &Value) -> Vec<RowFilter> {
-    let of_objects = entries(filters).iter().flat_map(|(object, operations)| {
-        entries(operations).iter().filter_map(|(name, condition)| {
-            Some(RowFilter {
-                object: object.clone(),
-                operation: Operation::named(name)?,
-                condition: condition.clone(),
-                span: condition.span,
-            })
+    let filters = said_of_objects(filters).filter_map(|(object, name, condition)| {
+        Some(RowFilter {
+            object: object.to_owned(),
+            operation: Operation::named(name)?,
+            condition: condition.clone(),
+            span: condition.span,
         })
     });
-    of_objects.collect()
+    filters.collect()
 }
 
 /// Reads `<Object>: {<property>: <value>}`.
 fn presets(presets: &Value) -> Vec<Preset> {
-    let of_objects = entries(presets).iter().flat_map(|(object, properties)| {
-        entries(properties).iter().map(|(property, value)| Preset {
-            object: object.clone(),
-            property: property.clone(),
-            value: value.clone(),
-            span: value.span,
-        })
+    let presets = said_of_objects(presets).map(|(object, property, value)| Preset {
+        object: object.to_owned(),
+        property: property.to_owned(),
+        value: value.clone(),
+        span: value.span,
     });
-    of_objects.collect()
+    presets.collect()
 }
 
-fn entries(value: &Value) -> &[(String, Value)] {
-    match &value.kind {
-        ValueKind::Map(entries) => entries,
-        ValueKind::Null | ValueKind::Text { .. } | ValueKind::List(_) => &[],
-    }
+/// Returns the values of `<Object>: {<name>: <value>}`, with both names.
+fn said_of_objects(section: &Value) -> impl Iterator<Item = (&str, &str, &Value)> {
+    let objects = section.entries().unwrap_or_default().iter();
+    objects.flat_map(|(object, names)| {
+        let names = names.entries().unwrap_or_default().iter();
+        names.map(|(name, value)| (object.as_str(), name.as_str(), value))
+    })
 }
 
 fn rbac(raw: &RawSchema<'_>) -> Rbac {

@@ -8,7 +8,7 @@ use soml_core::schema::{Max, ObjectId, Path, Property, PropertyId, Range, Schema
 
 use super::constraint::Constraint;
 use super::report::Element;
-use super::types::{Types, slot};
+use super::types::Types;
 
 /// The checks of one concrete object type.
 pub(super) struct ObjectCheck<'a> {
@@ -95,7 +95,7 @@ impl<'a> ObjectCheck<'a> {
     fn slot(&mut self, step: Step) -> usize {
         let known = self.slots.iter().position(|slot| slot.step == step);
         known.unwrap_or_else(|| {
-            self.slots.push(slot(step));
+            self.slots.push(Slot::new(step));
             self.slots.len() - 1
         })
     }

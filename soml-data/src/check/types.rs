@@ -55,7 +55,7 @@ impl<'a> Types<'a> {
     /// Returns the slots that [`Types::of`] expects, in its order.
     pub(super) fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
         self.properties()
-            .map(|property| slot(Step::forward(property.clone())))
+            .map(|property| Slot::new(Step::forward(property.clone())))
     }
 
     /// Returns the test that instances of a concrete object pass.
@@ -97,14 +97,4 @@ impl<'a> Types<'a> {
 pub(super) fn owned(column: &Column, node: usize) -> &[Term] {
     let values = column.of(node).terms();
     values.expect("terms are copied when they are read")
-}
-
-/// Returns a slot for all values of a step.
-pub(super) fn slot(step: Step) -> Slot {
-    Slot {
-        step,
-        of: None,
-        condition: None,
-        page: None,
-    }
 }

@@ -6,6 +6,7 @@
 //! wrong or set anew.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -47,8 +48,13 @@ impl Gaps {
             // Readers have passed the lowest, or wait a little longer for them.
             since.pop_first();
         }
-        let seen = since.entry(missing).or_insert_with(Instant::now);
-        seen.elapsed() > self.transaction_timeout
+        match since.entry(missing) {
+            Entry::Occupied(seen) => seen.get().elapsed() > self.transaction_timeout,
+            Entry::Vacant(new) => {
+                new.insert(Instant::now());
+                false
+            }
+        }
     }
 
     /// Tells whether transactions that began before a record of one time may be open at that of a later one.

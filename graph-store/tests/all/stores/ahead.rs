@@ -50,12 +50,7 @@ fn iri(name: &str) -> Option<Term> {
 
 /// Reads which of `a` and `b` are things, what follows them, and the names of that: the columns of rows.
 fn read(terms: Option<Vec<Option<Term>>>) -> Result<Option<Tree>, StoreError> {
-    let slot = |name| Slot {
-        step: Step::forward(e(name)),
-        of: None,
-        condition: None,
-        page: None,
-    };
+    let slot = |name| Slot::new(Step::forward(e(name)));
     let (next, name) = ([slot("next")], [slot("name")]);
     let levels = [(None, &next), (Some((0, 0)), &name)];
     let levels = levels.map(|(parent, slots)| TreeLevel {

@@ -17,12 +17,7 @@ fn step(name: &str) -> Step {
 
 /// Returns all values of `next`, and the two of greatest size.
 fn slots() -> [Slot; 2] {
-    let all = Slot {
-        step: step("next"),
-        of: None,
-        condition: None,
-        page: None,
-    };
+    let all = Slot::new(step("next"));
     let by = SortBy::Scalar {
         scalar: Scalar::Decimal,
         cast: false,

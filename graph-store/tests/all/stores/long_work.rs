@@ -130,10 +130,8 @@ fn values(batch: std::ops::Range<usize>) -> Rows {
 
 fn slot(page: Option<SlotPage>) -> Slot {
     Slot {
-        step: Step::forward(e("next")),
-        of: None,
-        condition: None,
         page,
+        ..Slot::new(Step::forward(e("next")))
     }
 }
 

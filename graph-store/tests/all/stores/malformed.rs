@@ -111,12 +111,7 @@ fn counts_that_are_no_number_fail() {
 #[test]
 fn values_not_asked_for_fail() {
     let context = CallContext::default();
-    let slots = [Slot {
-        step: Step::forward(v("size")),
-        of: None,
-        condition: None,
-        page: None,
-    }];
+    let slots = [Slot::new(Step::forward(v("size")))];
     let nodes = [e("a").into()];
     let dataset = Dataset::default();
     let request = HydrationRequest {

@@ -547,13 +547,11 @@ impl Maker<'_> {
             ValueCondition::Term(self.term(name, kind, 1))
         };
         Slot {
-            step: Step {
+            condition: self.random.chance(85).then_some(condition),
+            ..Slot::new(Step {
                 predicate: v(name),
                 inverse: is_inverse,
-            },
-            of: None,
-            condition: self.random.chance(85).then_some(condition),
-            page: None,
+            })
         }
     }
 }

@@ -128,12 +128,7 @@ async fn what_is_applied_is_read_before_it_is_committed(kind: Kind) {
     );
     if let Some(view) = transaction.view() {
         let step = Step::forward(node("name"));
-        let slots = [Slot {
-            step,
-            of: None,
-            condition: None,
-            page: None,
-        }];
+        let slots = [Slot::new(step)];
         let nodes = [node("a").into()];
         let request = HydrationRequest {
             nodes: (&nodes).into(),

@@ -422,9 +422,7 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
                 let readings = property_readings(view, self.target, name, show_alike);
                 let readings = readings.into_iter();
                 let read = readings.map(|reading| {
-                    self.slots.of = reading.rows;
-                    let values = self.property(reading.by);
-                    self.slots.of = None;
+                    let values = self.of(reading.rows, |this| this.property(reading.by));
                     (reading.objects, values)
                 });
                 let read: Vec<_> = read.collect();
@@ -507,12 +505,18 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
         }
     }
 
+    /// Adds slots for those objects that satisfy a condition.
+    fn of<T>(&mut self, rows: Option<NodeCondition>, add: impl FnOnce(&mut Self) -> T) -> T {
+        self.slots.of = rows;
+        let added = add(self);
+        self.slots.of = None;
+        added
+    }
+
     fn types(&mut self) -> AggregatedValues {
         let readings = type_readings(self.planner.input.view(), self.target).into_iter();
         let read = readings.map(|reading| {
-            self.slots.of = reading.rows;
-            let values = self.types_under(reading.by);
-            self.slots.of = None;
+            let values = self.of(reading.rows, |this| this.types_under(reading.by));
             (reading.objects, values)
         });
         let read: Vec<_> = read.collect();

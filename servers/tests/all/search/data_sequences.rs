@@ -6,7 +6,6 @@ use std::time::{Duration, Instant, SystemTime};
 use graph_store::write::QuadChange;
 use oxrdf::vocab::xsd;
 use oxrdf::{GraphName, Literal, NamedNode, Quad};
-use search_index::engine::Rejected;
 use search_service::Engines;
 use serde_json::{Value, json};
 
@@ -145,14 +144,7 @@ fn a_comparison_says_what_documents_lack() {
     let world = World::embedded();
     let data = image(&format!("{A} v:b a v:Planet ; v:size \"large\" ."));
     let engine = Stoppable::new(embedded());
-    engine.refuse(usize::MAX, |position, source| {
-        let source: Value = serde_json::from_slice(source).unwrap();
-        (source["id"] == "http://e/c").then(|| Rejected {
-            position,
-            status: 400,
-            reason: "as a test says".to_owned(),
-        })
-    });
+    engine.refuse_planet(usize::MAX, "c", 400);
     let sky = world.serve_parts(world.parts_over(data.clone(), Engines::of(engine.clone())));
     sky.wait_until_ok("2200");
     assert_eq!(sky.info()["indexes"][0]["malformedValues"], 1);

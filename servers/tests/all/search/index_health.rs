@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use graph_store::CallContext;
-use search_index::engine::{Binding, Engine, PhysicalName, Rejected, Switch};
+use search_index::engine::{Binding, Engine, PhysicalName, Switch};
 use search_index::mapping::{IndexDefinition, Indexes, MappingOptions, Owner};
 use search_service::Severity;
 use search_service::{Engines, Storage};
@@ -132,14 +132,7 @@ fn an_alias_that_leads_elsewhere_is_said_and_mended(world: &World) {
 fn documents_that_the_engine_does_not_take_are_said_and_after_a_restart_too() {
     let world = World::embedded();
     let engine = Stoppable::new(embedded());
-    engine.refuse(usize::MAX, |position, source| {
-        let source: Value = serde_json::from_slice(source).unwrap();
-        (source["id"] == "http://e/p7").then(|| Rejected {
-            position,
-            status: 400,
-            reason: "as a test says".to_owned(),
-        })
-    });
+    engine.refuse_planet(usize::MAX, "p7", 400);
     // The second service finds the index that the first has built.
     for _ in 0..2 {
         let engines = Engines::of(engine.clone());

@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use search_index::engine::Rejected;
 use search_service::{Engines, Storage};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::stoppable::Stoppable;
 use super::{Sky, World, embedded, on_both_engines, planets};
@@ -36,21 +35,11 @@ fn has_more(sky: &Sky) -> bool {
     sdl.contains("  more: String")
 }
 
-/// Refuses the document of one planet.
-fn of_planet(position: usize, source: &[u8], status: u16) -> Option<Rejected> {
-    let source: Value = serde_json::from_slice(source).unwrap();
-    (source["id"] == "http://e/p7").then(|| Rejected {
-        position,
-        status,
-        reason: "as a test says".to_owned(),
-    })
-}
-
 #[test]
 fn documents_that_the_engine_has_no_room_for_are_written_again() {
     let world = World::embedded();
     let (engine, sky) = serve(&world);
-    engine.refuse(2, |position, source| of_planet(position, source, 429));
+    engine.refuse_planet(2, "p7", 429);
     bind_more(&world, &sky);
     sky.wait("the new index answers", has_more);
     assert_eq!(sky.total(), 20);
@@ -67,9 +56,7 @@ fn documents_that_the_engine_has_no_room_for_are_written_again() {
 fn a_document_that_the_engine_does_not_take_is_counted_and_the_others_are_found() {
     let world = World::embedded();
     let (engine, sky) = serve(&world);
-    engine.refuse(usize::MAX, |position, source| {
-        of_planet(position, source, 400)
-    });
+    engine.refuse_planet(usize::MAX, "p7", 400);
     bind_more(&world, &sky);
     sky.wait("the new index answers", has_more);
     assert_eq!(sky.total(), 19);
@@ -83,9 +70,7 @@ fn a_document_that_the_engine_does_not_take_ends_a_run_that_must_not_leave_any_o
     let mut world = World::embedded();
     world.settings.search.ignore_malformed = false;
     let (engine, sky) = serve(&world);
-    engine.refuse(usize::MAX, |position, source| {
-        of_planet(position, source, 400)
-    });
+    engine.refuse_planet(usize::MAX, "p7", 400);
     // The values fit, however soon the engine refuses them.
     bind_more(&world, &sky);
     sky.wait("the run has failed", |sky| {

@@ -111,6 +111,18 @@ impl Stoppable {
         *self.refuses.lock().unwrap() = (number, Box::new(refuses));
     }
 
+    /// Refuses the document of one planet so many times.
+    pub(super) fn refuse_planet(&self, number: usize, name: &'static str, status: u16) {
+        self.refuse(number, move |position, source| {
+            let source: serde_json::Value = serde_json::from_slice(source).unwrap();
+            (source["id"] == format!("http://e/{name}")).then(|| Rejected {
+                position,
+                status,
+                reason: "as a test says".to_owned(),
+            })
+        });
+    }
+
     /// Returns how many documents it has refused.
     pub(super) fn refused(&self) -> usize {
         self.refused.load(Ordering::SeqCst)
