@@ -160,6 +160,7 @@ fn object<'i>(fields: &ObjectFields, iri: &'i str) -> ObjectValues<'i> {
         iri,
         types: vec!["http://e/Thing"],
         fields: values.collect(),
+        facts: None,
     }
 }
 

@@ -4,6 +4,7 @@
 pub mod contract;
 pub mod error;
 pub mod evaluate;
+pub mod facts;
 #[cfg(feature = "image")]
 pub mod image;
 pub mod pattern;

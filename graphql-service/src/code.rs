@@ -21,6 +21,8 @@ call_context::error_codes! {
     SCHEMA_NOT_BOUND 503 public "No schema is bound to the service.";
     UNAUTHENTICATED 401 public "The credentials of the request are missing, or an upstream service does not accept them.";
     FORBIDDEN 403 public "The credentials are good, and do not allow what is asked for.";
+    ACCESS_DENIED 400 public "An argument uses what the roles of the caller may not read, or a mutation needs a right that they do not give.";
+    ACCESS_FIELD_REMOVED 200 public "The roles of the caller may not read a field; it is left out.";
     OVERLOADED 503 public "The service has no memory or no processor free for the request now; it may be repeated after the time in `Retry-After`.";
     INTERNAL 200 internal "An internal error of the service.";
 }

@@ -4,6 +4,7 @@ pub mod body;
 mod call;
 pub mod code;
 pub mod complexity;
+pub mod denial;
 mod digits;
 pub mod document;
 pub mod error;

@@ -52,7 +52,5 @@ graphql_service::error_codes! {
     TYPE_UNKNOWN 200 public "A stored object has no type of the schema; the field is null.";
     STORE_UNAVAILABLE 200 internal "The store cannot be reached.";
     STORE_FAILED 200 internal "The store failed to answer a query.";
-    ACCESS_DENIED 400 public "An argument uses what the roles of the caller may not read, or a mutation needs a right that they do not give.";
-    ACCESS_FIELD_REMOVED 200 public "The roles of the caller may not read a field; it is left out.";
     EXPLAIN_DISABLED 400 public "The request asks for `extensions.explain`, but the service or the schema does not allow it.";
 }

@@ -12,6 +12,7 @@ mod plan;
 mod rdf;
 mod run;
 pub mod service;
+pub mod sight;
 mod template;
 
 pub use explain::{Explained, Explanation};
@@ -21,5 +22,6 @@ pub use options::ServiceOptions;
 #[doc(hidden)]
 pub use plan::CursorCodec;
 pub use service::ObjectService;
+pub use sight::{IndexRules, Sight};
 /// The crates whose types stand in this interface.
 pub use {graph_store, graphql_gen, graphql_service, soml_core};

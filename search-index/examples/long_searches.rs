@@ -244,6 +244,7 @@ async fn service(documents: usize) -> Result<SearchService, Box<dyn Error>> {
                 .iter()
                 .map(|terms| FieldValues::Terms(terms))
                 .collect(),
+            facts: None,
         };
         written.push(Document::of(&schema, definition, &values));
         if written.len() == 5_000 || at + 1 == documents {

@@ -9,6 +9,7 @@ graphql_service::error_codes! {
     REPRESENTATION_INVALID 400 public "A representation of an object names no type of the subgraph, or has no `id`.";
     HIT_TYPE_UNKNOWN 200 public "An object that was found is of no concrete type of the schema; the field is null.";
     SEARCH_AFTER_INVALID 400 public "The values of `search_after` do not fit the sort keys.";
+    ROW_RULE_NOT_INDEXED 403 public "A condition of a role of the caller is not one that indexes decide, so what it is about cannot be searched with that role.";
     INDEX_BUILDING 503 public "The index of an object is being built for the first time.";
     INDEX_BEHIND 503 public "An index did not have the change that `Await-Data-Sequence` names by the deadline of the request, or does not follow changes.";
     INDEX_MISSING 503 public "The index of an object is not there: the schema is to be bound again.";

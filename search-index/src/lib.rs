@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod access;
 #[cfg(feature = "embedded")]
 pub mod analysis;
 mod answer;

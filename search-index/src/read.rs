@@ -10,6 +10,7 @@
 use std::collections::{HashMap, HashSet};
 
 use futures::future::BoxFuture;
+use graph_store::facts::{Fact, FactsOf, Reading};
 use graph_store::query::{
     Column, Dataset, Hydrated, HydrationRequest, NodeCondition, ObjectRef, Page, Selection, Slot,
     Step, TypeIndex, TypeTest, ValueCondition,
@@ -138,8 +139,14 @@ impl<'a> Reader<'a> {
         Ok(parents)
     }
 
-    /// Adds the steps by which fields lead to objects, each once.
+    /// Adds the steps by which fields, and facts, lead to objects, each once.
     fn links(&self, fields: &ObjectFields, links: &mut Vec<Step>) {
+        let ways = fields.facts.iter().flat_map(Fact::ways);
+        for step in ways.flatten() {
+            if !links.contains(&step) {
+                links.push(step);
+            }
+        }
         for field in fields.fields.values() {
             if let Content::Object(embedded) = &field.content {
                 let step = Step::from(&self.schema[field.reads.property()].path);
@@ -207,8 +214,10 @@ impl<'a> Reader<'a> {
                 dataset: &dataset,
             };
             let hydrated = self.store.hydrate(&request, context).await?.into_owned();
+            let facts = self.facts(fields, &nodes, context).await?;
             let mut level = Level {
                 nodes,
+                facts,
                 type_slots,
                 all_values,
                 hydrated,
@@ -221,12 +230,37 @@ impl<'a> Reader<'a> {
                         let level = self.level(&embedded.fields, nodes, context).await?;
                         Some(Inner { level, positions })
                     }
+                    Content::Object(embedded) if embedded.fields.has_facts() => {
+                        let (nodes, positions) = level.targets(type_slots + at);
+                        let facts = self.facts(&embedded.fields, &nodes, context).await?;
+                        let level = Level::of_ids(nodes, facts);
+                        Some(Inner { level, positions })
+                    }
                     Content::Object(_) | Content::Leaf(_) => None,
                 };
                 level.inner.push(inner);
             }
             Ok(level)
         })
+    }
+
+    /// Reads the facts about some objects, if there are any.
+    async fn facts(
+        &self,
+        fields: &ObjectFields,
+        nodes: &[ObjectRef],
+        context: &CallContext,
+    ) -> Result<Vec<FactsOf>, StoreError> {
+        if !fields.has_facts() {
+            return Ok(Vec::new());
+        }
+        let dataset = self.dataset();
+        let reading = Reading {
+            facts: &fields.facts,
+            store: self.store,
+            dataset: &dataset,
+        };
+        reading.of(nodes, context).await
     }
 
     fn slot(&self, field: &Field) -> Slot {
@@ -250,6 +284,8 @@ impl<'a> Reader<'a> {
 /// The values of some objects of one level.
 struct Level {
     nodes: Vec<ObjectRef>,
+    /// What is known of each, if anything is asked.
+    facts: Vec<FactsOf>,
     /// Number of columns with types, before those of the fields.
     type_slots: usize,
     /// The column with all values of a field, where its own has some of them.
@@ -266,6 +302,18 @@ struct Inner {
 }
 
 impl Level {
+    /// Creates the level of objects of which nothing but facts is known.
+    fn of_ids(nodes: Vec<ObjectRef>, facts: Vec<FactsOf>) -> Self {
+        Level {
+            nodes,
+            facts,
+            type_slots: 0,
+            all_values: Vec::new(),
+            hydrated: Hydrated::default(),
+            inner: Vec::new(),
+        }
+    }
+
     /// Returns the objects in a column, each once, and where in the list each is.
     fn targets(&self, column: usize) -> (Vec<ObjectRef>, HashMap<NamedNode, usize>) {
         let (mut nodes, mut positions) = (Vec::new(), HashMap::new());
@@ -301,6 +349,7 @@ impl Level {
                                 iri,
                                 types: Vec::new(),
                                 fields: Vec::new(),
+                                facts: None,
                             }),
                         }
                     });
@@ -319,6 +368,7 @@ impl Level {
             iri: self.nodes[at].iri(),
             types,
             fields: values.collect(),
+            facts: self.facts.get(at),
         }
     }
 }

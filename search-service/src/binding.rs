@@ -16,13 +16,14 @@ use tokio::sync::oneshot;
 
 use super::app::SearchApp;
 use super::bound::{Bound, BoundParts};
-use super::check::{SearchChecked, Searchable, check};
+use super::check::{CheckOptions, SearchChecked, Searchable, check};
 use super::error::SearchChangeError;
 use super::examples::example_queries;
 use super::follow::follow;
 use super::job::{Job, JobState, Origin};
 use super::reach::Reach;
 use super::roles::{Shown, not_allowed};
+use super::rules::Roles;
 use super::run::{Accepted, Run};
 
 /// Time for the engine to say what it has.
@@ -227,9 +228,13 @@ impl SearchApp {
     ) -> Result<T, SearchChangeError> {
         let context = CallContext::new().with_timeout(ENGINE_TIME);
         let info = self.engines.written.info(&context).await?;
-        let options = self.options.mapping(info.analyzers);
-        let (text, federation) = (Arc::clone(text), self.options.federation);
-        let work = move || then(check(&text, &options, federation));
+        let options = CheckOptions {
+            mapping: self.options.mapping(info.analyzers),
+            federation: self.options.federation,
+            obeys_roles: self.obeys_roles(),
+        };
+        let text = Arc::clone(text);
+        let work = move || then(check(&text, &options));
         Ok(self.host.in_slot(work).await?)
     }
 
@@ -287,10 +292,15 @@ impl SearchApp {
         let ignores_roles = self.warn_of_roles(&searchable.soml);
         let (id, revision) = (stored.id.clone(), stored.revision.clone());
         let engine = Arc::clone(&self.engines.searched);
-        let options = self.search_options();
+        let options = self.search_options(searchable.roles.as_ref());
         let query = query.map(str::to_owned);
         let make = move || {
-            let Searchable { soml, indexes, api } = searchable;
+            let Searchable {
+                soml,
+                indexes,
+                api,
+                roles,
+            } = searchable;
             let mut examples = example_queries(&api);
             // In a subgraph, objects of hits have less than it may ask for.
             let is_valid = |query: &String| {
@@ -308,19 +318,29 @@ impl SearchApp {
                 examples,
                 soml,
                 indexes,
+                roles,
                 ignores_roles,
             })
         };
         Ok(self.host.in_slot(make).await?)
     }
 
-    /// Returns how searches are answered.
-    pub(super) fn search_options(&self) -> SearchServiceOptions {
+    /// Returns how searches are answered that obey some roles.
+    pub(super) fn search_options(&self, roles: Option<&Roles>) -> SearchServiceOptions {
         let options = self.options.service(&self.host.options.limits);
-        options
+        let options = options
             .with_slots(Arc::clone(&self.host.resources.slots))
             .with_shared_with(self.shared_with())
-            .with_reach(Arc::new(Reach::of(self)))
+            .with_reach(Arc::new(Reach::of(self)));
+        match roles {
+            Some(roles) => options.with_rules(Arc::new(roles.clone())),
+            None => options,
+        }
+    }
+
+    /// Tells whether searches obey the roles of schemas: there are callers whose roles are known, and it is not turned off.
+    fn obeys_roles(&self) -> bool {
+        self.options.obeys_roles && self.host.verifier.is_some()
     }
 
     /// Begins to build the indexes of a schema in place of what is being built, or serves those that
@@ -479,13 +499,14 @@ impl SearchApp {
     /// Warns of what searches over a schema show although its roles hide it, unless somebody has said that this is
     /// known. Returns whether there is such a thing.
     pub(super) fn warn_of_roles(&self, soml: &Schema) -> bool {
-        let is_asked = self.host.verifier.is_some() && !self.options.knows_hidden;
+        let is_asked =
+            self.host.verifier.is_some() && !self.options.obeys_roles && !self.options.knows_hidden;
         let shown = is_asked
             .then(|| Shown::of(soml, &self.options.super_roles))
             .flatten();
         if let Some(shown) = &shown {
             tracing::warn!(
-                "{shown}: `search.rbac.enabled` is not built yet. Set it to `false` to say that this is known"
+                "{shown}. `search.rbac.enabled=true` hides it; `false` says that this is known"
             );
         }
         shown.is_some()

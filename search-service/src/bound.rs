@@ -13,6 +13,8 @@ use soml_core::Valid;
 use soml_core::schema::Schema;
 use tokio::sync::OnceCell;
 
+use super::rules::Roles;
+
 /// A schema that is being served, or is about to be.
 pub(crate) struct Bound {
     pub(crate) id: String,
@@ -23,6 +25,8 @@ pub(crate) struct Bound {
     pub(crate) examples: Vec<Example>,
     pub(super) soml: Arc<Valid<Schema>>,
     pub(super) indexes: Arc<Indexes>,
+    /// The roles that searches obey, if they do.
+    pub(super) roles: Option<Roles>,
     /// Searches show what its roles hide, and nobody has said that this is known.
     pub(super) ignores_roles: bool,
     /// What the run found that built the indexes, or builds them.
@@ -42,6 +46,7 @@ pub(super) struct BoundParts {
     pub(super) examples: Vec<Example>,
     pub(super) soml: Arc<Valid<Schema>>,
     pub(super) indexes: Arc<Indexes>,
+    pub(super) roles: Option<Roles>,
     /// Searches show what its roles hide, and nobody has said that this is known.
     pub(super) ignores_roles: bool,
 }
@@ -56,6 +61,7 @@ impl Bound {
             examples: parts.examples,
             soml: parts.soml,
             indexes: parts.indexes,
+            roles: parts.roles,
             ignores_roles: parts.ignores_roles,
             progress: ArcSwap::default(),
             sdl: SdlCell::default(),

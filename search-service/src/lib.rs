@@ -25,7 +25,7 @@
 //! 8. Health and `/soml/info` remember nothing of this: `looking.rs` asks the engine for each index of
 //!    the bound schema. All who ask at the same time share a look-up.
 //!
-//! `roles.rs` decides whether a schema may be searched while searches obey no roles; [`not_allowed`] lets a program ask
+//! `rules.rs` holds searches to the roles of a schema; `roles.rs` decides whether one may be searched where they obey none; [`not_allowed`] lets a program ask
 //! before the service starts, and [`SearchApp`] asks whenever a schema is bound.
 //!
 //! # Several instances
@@ -64,6 +64,7 @@ mod refresh;
 mod refreshed;
 mod roles;
 mod routes;
+mod rules;
 mod run;
 mod schemas;
 mod server;
@@ -79,5 +80,6 @@ pub use error::SearchChangeError;
 pub use kept::Storage;
 pub use options::{RetryOptions, SearchOptions, Severities, Severity};
 pub use roles::{Shown, not_allowed};
+pub use rules::Roles;
 pub use schemas::{ObjectServiceSchemas, ServiceAddress};
 pub use start::FirstSchemaError;

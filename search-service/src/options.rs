@@ -35,6 +35,8 @@ pub struct SearchOptions {
     pub health_check_time: Duration,
     /// Roles that may everything, whatever a schema says.
     pub super_roles: Vec<String>,
+    /// With tokens, searches obey the roles of schemas.
+    pub obeys_roles: bool,
     /// With tokens, serves schemas although their roles hide something, which searches show.
     pub allows_hidden: bool,
     /// Does not warn of such schemas.
@@ -110,6 +112,7 @@ impl Default for SearchOptions {
             retry: RetryOptions::default(),
             health_check_time: Duration::from_secs(3),
             super_roles: Vec::new(),
+            obeys_roles: false,
             allows_hidden: false,
             knows_hidden: false,
             shares_indexes: false,

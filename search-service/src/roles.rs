@@ -1,5 +1,5 @@
-//! What searches show that the roles of a schema hide. Until searches obey roles (`search.rbac.enabled`), they show
-//! everything that is indexed to every caller, so with security on somebody has to decide that they may.
+//! What searches show that the roles of a schema hide where they do not obey roles (`search.rbac.enabled=false`): everything
+//! that is indexed to every caller, so with security on somebody has to decide that they may.
 
 use std::fmt;
 use std::sync::Arc;
@@ -114,10 +114,12 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// Returns what searches show that nobody has allowed: with security on and `search.enabled` not `true`.
+/// Returns what searches show that nobody has allowed: with security on, where they do not obey roles, and `search.enabled`
+/// is not `true`.
 #[must_use]
 pub fn not_allowed(soml: &Schema, options: &SearchOptions, is_secured: bool) -> Option<Shown> {
-    let is_allowed = !is_secured || (options.allows_hidden && !has_conditions(soml));
+    let is_allowed =
+        !is_secured || options.obeys_roles || (options.allows_hidden && !has_conditions(soml));
     match is_allowed {
         true => None,
         false => Shown::of(soml, &options.super_roles),

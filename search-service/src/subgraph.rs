@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use search_index::mapping::Indexes;
-use search_index::sdl::SearchApi;
 use search_index::service::SearchService;
 
 use super::app::SearchApp;
+use super::check::api;
 
 impl SearchApp {
     /// Returns the searches of the bound schema as a subgraph. They go to the same indexes.
@@ -17,10 +16,11 @@ impl SearchApp {
         }
         let made = bound.subgraph.get_or_try_init(|| async {
             let (soml, indexes) = (Arc::clone(&bound.soml), Arc::clone(&bound.indexes));
-            let options = self.search_options();
+            let options = self.search_options(bound.roles.as_ref());
+            let obeys_roles = bound.roles.is_some();
             let service = Arc::clone(&bound.service);
             let make = move || {
-                let api = SearchApi::subgraph(soml, Indexes::clone(&indexes));
+                let api = api(&soml, &indexes, true, obeys_roles);
                 let api = api.map_err(|error| Unmade(error.to_string()))?;
                 Ok(Arc::new(service.beside(api, options)))
             };

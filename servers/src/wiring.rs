@@ -217,7 +217,11 @@ impl Settings {
             health_check_time: search.health_check_time(),
             super_roles: self.security.super_roles.0.clone(),
             allows_hidden: search.enabled == Switch::On,
-            knows_hidden: search.says_about_roles,
+            obeys_roles: match search.roles.0 {
+                Some(switch) => switch != Switch::Off,
+                None => search.obeys_roles,
+            },
+            knows_hidden: search.roles.0 == Some(Switch::Off),
             shares_indexes: !search.is_embedded(),
             reads_schemas_elsewhere: search.object_service.is_some(),
             follow_interval: self.storage.follow_interval,

@@ -171,10 +171,8 @@ impl<'c, S: Clone> Assignments<'c, S> {
             )
         });
         self.warnings.extend(warning);
-        let planned = self.planned.into_keys();
         Ok(Outcome {
             settings: self.settings,
-            planned: planned.collect(),
             warnings: self.warnings,
         })
     }
@@ -219,8 +217,6 @@ impl<'c, S: Clone> Assignments<'c, S> {
 /// What the sources say together.
 pub(crate) struct Outcome<S> {
     pub(crate) settings: S,
-    /// The properties without effect, of those that are set.
-    pub(crate) planned: Vec<String>,
     /// What was given for nothing.
     pub(crate) warnings: Vec<String>,
 }

@@ -59,7 +59,6 @@ pub fn read<S: Clone>(
     warnings.extend(outcome.warnings);
     Ok(Read {
         settings: outcome.settings,
-        planned: outcome.planned,
         warnings,
     })
 }
@@ -69,8 +68,6 @@ pub fn read<S: Clone>(
 pub struct Read<S> {
     /// The settings.
     pub settings: S,
-    /// The properties that are set and have no effect.
-    pub planned: Vec<String>,
     /// What the user should know.
     pub warnings: Vec<String>,
 }

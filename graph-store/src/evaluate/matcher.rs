@@ -348,7 +348,7 @@ fn one_of<'c>(domain: Domain, constants: &'c [Constant], negated: bool) -> Opera
     }
 }
 
-fn operand(domain: Domain, constant: &Constant) -> Option<Value<'_>> {
+pub(crate) fn operand(domain: Domain, constant: &Constant) -> Option<Value<'_>> {
     match constant {
         Constant::Iri(iri) => Some(Value::Text(Cow::Borrowed(iri.as_str()))),
         Constant::Literal(literal) => {
@@ -361,7 +361,7 @@ fn operand(domain: Domain, constant: &Constant) -> Option<Value<'_>> {
     }
 }
 
-fn value(domain: Domain, term: TermRef<'_>) -> Option<Value<'_>> {
+pub(crate) fn value(domain: Domain, term: TermRef<'_>) -> Option<Value<'_>> {
     match (domain, term) {
         (Domain::Iri, TermRef::NamedNode(node)) => Some(Value::Text(Cow::Borrowed(node.as_str()))),
         (Domain::Iri, _) => None,

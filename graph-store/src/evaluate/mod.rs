@@ -11,7 +11,8 @@ mod shown;
 mod text_filter;
 
 #[cfg(feature = "image")]
-pub(crate) use matcher::{Operation, Value};
+pub(crate) use matcher::Operation;
 pub use matcher::{RegexMatcher, RegexTooLarge, TermMatcher, ValueMatcher};
+pub(crate) use matcher::{Value, operand, value};
 pub use shown::shown;
 pub(crate) use text_filter::TextFilter;

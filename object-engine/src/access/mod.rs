@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use graph_store::query::{NodeCondition, TypeGuard, TypeTest};
 use graphql_gen::typesystem::{Api, TypeRef};
-use graphql_service::error::GraphqlError;
-use soml_core::access::{DEFAULT_ROLE, Part, Rights, ServicePart};
+use graphql_service::{GraphqlError, denial};
+use soml_core::access::{Access, DEFAULT_ROLE, Part, Rights, ServicePart};
 use soml_core::rbac::Operation;
 use soml_core::schema::ObjectId;
 
@@ -21,7 +21,6 @@ pub(crate) use self::readings::{
     type_readings,
 };
 pub(crate) use self::rows::{Accepted, Permit, ReadClaims, Rows};
-use crate::code;
 use crate::rdf::{OfType, Types, takes_any};
 
 /// The rights of the roles of a schema, for a service that enforces them.
@@ -215,41 +214,30 @@ impl<'a> View<'a> {
 
     /// Returns the warning that a field is left out.
     pub(crate) fn left_out(&self, field: &str, ty: &str) -> GraphqlError {
-        let message = format!(
-            "WARN: Field '{field}' from type '{ty}' is removed as selection due to being queried \
-             without permissions, roles=[{}]",
-            self.roles()
-        );
-        GraphqlError::new(code::ACCESS_FIELD_REMOVED, message)
+        denial::left_out(field, ty, &self.roles())
     }
 
     /// Returns the error that an argument speaks of what cannot be read.
     pub(crate) fn denied(&self, argument: &str, field: &str) -> GraphqlError {
-        let message = format!(
-            "`{argument}` uses `{field}`, which cannot be read without permission, roles=[{}]",
-            self.roles()
-        );
-        GraphqlError::new(code::ACCESS_DENIED, message)
+        denial::denied(argument, field, &self.roles())
     }
 
     /// Returns the error that an argument speaks of what can be read of some objects alone.
     pub(crate) fn partly_denied(&self, argument: &str, field: &str) -> GraphqlError {
-        let message = format!(
-            "`{argument}` uses `{field}`, which conditions of roles hide in some objects, roles=[{}]",
-            self.roles()
-        );
-        GraphqlError::new(code::ACCESS_DENIED, message)
+        denial::partly_denied(argument, field, &self.roles())
     }
 
     fn roles(&self) -> String {
-        let roles: Vec<&str> = self
-            .access
-            .iter()
-            .flat_map(|access| access.roles())
-            .collect();
-        match roles.as_slice() {
-            [] => DEFAULT_ROLE.to_owned(),
-            roles => roles.join(", "),
-        }
+        self.access
+            .map_or_else(String::new, |access| role_names(access))
+    }
+}
+
+/// Lists the roles of a sender, for whoever reads why something is denied.
+pub(crate) fn role_names(access: &Access) -> String {
+    let roles: Vec<&str> = access.roles().collect();
+    match roles.as_slice() {
+        [] => DEFAULT_ROLE.to_owned(),
+        roles => roles.join(", "),
     }
 }

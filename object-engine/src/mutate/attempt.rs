@@ -506,7 +506,9 @@ impl<'a> Attempt<'a> {
     fn check_delete(&self, field: &MutationField, object: ObjectId, draft: &mut Draft<'a>) {
         let missing = self.setting.rights.lacks_delete(object);
         if let Some(message) = missing.filter(|_| object != field.object) {
-            let finding = field.place().finding(code::ACCESS_DENIED, message, &[]);
+            let finding = field
+                .place()
+                .finding(graphql_service::code::ACCESS_DENIED, message, &[]);
             draft.findings.push(finding);
         }
     }
@@ -532,7 +534,9 @@ impl<'a> Attempt<'a> {
         if !draft.before.accept(access, of, Operation::Delete, deleting) {
             let called = draft.called(id, object, false);
             let message = format!("{called} cannot be deleted without permission");
-            let finding = field.place().finding(code::ACCESS_DENIED, message, &[]);
+            let finding = field
+                .place()
+                .finding(graphql_service::code::ACCESS_DENIED, message, &[]);
             draft.findings.push(finding);
         }
     }

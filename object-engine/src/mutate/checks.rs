@@ -169,7 +169,9 @@ impl Draft<'_> {
     /// Reports a missing right at an entry.
     fn deny_entry(&mut self, place: usize, missing: Option<String>) {
         if let Some(message) = missing {
-            let finding = self.entry(place).finding(code::ACCESS_DENIED, message);
+            let finding = self
+                .entry(place)
+                .finding(graphql_service::code::ACCESS_DENIED, message);
             self.findings.push(finding);
         }
     }

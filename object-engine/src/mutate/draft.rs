@@ -258,9 +258,12 @@ impl<'a> Draft<'a> {
     /// Reports a missing right at a member of an entry.
     fn deny(&mut self, place: usize, member: &str, missing: Option<String>) {
         if let Some(message) = missing {
-            let finding = self
-                .entry(place)
-                .finding_at(member, &[], code::ACCESS_DENIED, message);
+            let finding = self.entry(place).finding_at(
+                member,
+                &[],
+                graphql_service::code::ACCESS_DENIED,
+                message,
+            );
             self.findings.push(finding);
         }
     }

@@ -14,7 +14,6 @@ use soml_core::schema::{ObjectId, PropertyId};
 
 use super::draft::Draft;
 use crate::access::Permit;
-use crate::code;
 
 /// Objects of one question.
 const ASKED_AT_ONCE: usize = 1_000;
@@ -172,8 +171,10 @@ impl Draft<'_> {
             let message = self.setting.rights.denies_write(write.object, write.part());
             let entry = self.entry(write.entry);
             findings.push(match &write.member {
-                Some(member) => entry.finding_at(member, &[], code::ACCESS_DENIED, message),
-                None => entry.finding(code::ACCESS_DENIED, message),
+                Some(member) => {
+                    entry.finding_at(member, &[], graphql_service::code::ACCESS_DENIED, message)
+                }
+                None => entry.finding(graphql_service::code::ACCESS_DENIED, message),
             });
         }
         self.findings.extend(findings);

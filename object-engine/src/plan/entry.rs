@@ -293,7 +293,12 @@ impl EntryReader<'_> {
     /// Reports a missing right.
     fn deny(&mut self, at: usize, member: &str, missing: Option<String>) {
         if let Some(message) = missing {
-            let finding = self.entries[at].finding_at(member, &[], code::ACCESS_DENIED, message);
+            let finding = self.entries[at].finding_at(
+                member,
+                &[],
+                graphql_service::code::ACCESS_DENIED,
+                message,
+            );
             self.findings.push(finding);
         }
     }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use graph_store::facts::parameter;
 use graph_store::query::{
     Comparison, Constant, Domain, NodeCondition, Operator, Regex, RegexError, Step, TagRange,
     TermCondition, TypeTest, ValueTest,
@@ -30,7 +31,7 @@ use crate::rdf::{classes, with_subclasses};
 type Result<T> = std::result::Result<T, GraphqlError>;
 
 /// How the values of a scalar input are compared.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Operands {
     Scalar(Scalar),
     /// A scalar whose stored values are cast.
@@ -86,6 +87,46 @@ struct Claims<'a> {
     of_sender: Option<&'a BTreeMap<String, Json>>,
     /// One is missing, or has a value that does not fit.
     do_not_fit: bool,
+    /// Comparisons with claims, where parameters stand for these.
+    compared: Option<Vec<Compared>>,
+}
+
+/// A comparison with claims of senders, in the condition of a role.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Compared {
+    /// How values are compared; `None` for the objects themselves.
+    operands: Option<Operands>,
+    key: String,
+    value: Input,
+}
+
+impl Compared {
+    /// Returns the comparison with the claims of a sender; one that nothing passes where a claim is missing or does not
+    /// fit.
+    pub(crate) fn with(
+        &self,
+        view: View<'_>,
+        limits: &EngineLimits,
+        claims: &BTreeMap<String, Json>,
+    ) -> Operator {
+        let mut builder = FilterBuilder::new(view, limits, None);
+        builder.claims.of_sender = Some(claims);
+        let operator = match self.operands {
+            None => match builder.one_of(&self.value) {
+                Ok(NodeCondition::OneOf(ids)) => {
+                    Some(Operator::In(ids.into_iter().map(Constant::Iri).collect()))
+                }
+                _ => None,
+            },
+            Some(operands) => match builder.operator(operands, &self.key, &self.value) {
+                Ok(TermCondition::Value(test)) => Some(test.operator),
+                Ok(_) => Some(Operator::NotIn(Vec::new())),
+                Err(_) => None,
+            },
+        };
+        let fitting = operator.filter(|_| !builder.claims.do_not_fit);
+        fitting.unwrap_or_else(|| Operator::In(Vec::new()))
+    }
 }
 
 impl<'a> Claims<'a> {
@@ -146,12 +187,50 @@ impl<'a> FilterBuilder<'a> {
         input: &Input,
         claims: &'a BTreeMap<String, Json>,
     ) -> Result<Option<NodeCondition>> {
-        self.claims = Claims {
-            of_sender: Some(claims),
-            do_not_fit: false,
-        };
+        self.claims.of_sender = Some(claims);
         let condition = self.objects(ty, input)?;
         Ok((!self.claims.do_not_fit).then_some(condition))
+    }
+
+    /// Translates a condition of a role, with a parameter in place of what each comparison with claims compares with. Known
+    /// comparisons go down, and all come back: the number of a parameter is the place of its comparison.
+    pub(crate) fn parametrized(
+        mut self,
+        ty: TypeRef,
+        input: &Input,
+        known: Vec<Compared>,
+    ) -> (Result<NodeCondition>, Vec<Compared>) {
+        self.claims.compared = Some(known);
+        let condition = self.objects(ty, input);
+        (condition, self.claims.compared.unwrap_or_default())
+    }
+
+    /// Returns the parameter of a comparison with claims; `None` where it has none, or their values are known.
+    fn parameter(
+        &mut self,
+        operands: Option<Operands>,
+        key: &str,
+        value: &Input,
+    ) -> Option<NamedNode> {
+        let known = self.claims.compared.as_mut()?;
+        if !value
+            .as_list()
+            .iter()
+            .any(|item| matches!(item, Input::Claim(_)))
+        {
+            return None;
+        }
+        let compared = Compared {
+            operands,
+            key: key.to_owned(),
+            value: value.clone(),
+        };
+        let place = known.iter().position(|known| *known == compared);
+        let place = place.unwrap_or_else(|| {
+            known.push(compared);
+            known.len() - 1
+        });
+        Some(parameter(place))
     }
 
     fn schema(&self) -> &'a Schema {
@@ -394,6 +473,9 @@ impl<'a> FilterBuilder<'a> {
     }
 
     fn one_of(&mut self, value: &Input) -> Result<NodeCondition> {
+        if let Some(parameter) = self.parameter(None, "ID", value) {
+            return Ok(NodeCondition::one_of(vec![parameter]));
+        }
         let value = &*self.claims.listed(value);
         let ids = value.as_list();
         self.check_length(ids.len())?;
@@ -446,22 +528,28 @@ impl<'a> FilterBuilder<'a> {
             "GT" => Comparison::Greater,
             "GTE" => Comparison::GreaterOrEqual,
             "IN" => {
-                return Ok(test(
-                    operands,
-                    Operator::In(self.constants(operands, value)?),
-                ));
+                let constants = match self.parameter(Some(operands), key, value) {
+                    Some(parameter) => vec![Constant::Iri(parameter)],
+                    None => self.constants(operands, value)?,
+                };
+                return Ok(test(operands, Operator::In(constants)));
             }
             // Any value that is there, be it ill-typed: there is nothing to compare it with.
             "NIN" if value.as_list().is_empty() => return Ok(any_value(operands)),
             "NIN" => {
-                return Ok(test(
-                    operands,
-                    Operator::NotIn(self.constants(operands, value)?),
-                ));
+                let constants = match self.parameter(Some(operands), key, value) {
+                    Some(parameter) => vec![Constant::Iri(parameter)],
+                    None => self.constants(operands, value)?,
+                };
+                return Ok(test(operands, Operator::NotIn(constants)));
             }
             "RE" | "IRE" | "NRE" | "NIRE" => return self.matches(operands, key, value),
             _ => return Err(self.unknown_key(key)),
         };
+        if let Some(parameter) = self.parameter(Some(operands), key, value) {
+            let operator = Operator::Compare(comparison, Constant::Iri(parameter));
+            return Ok(test(operands, operator));
+        }
         let constant = self.constant(operands, value)?;
         if let (Operands::Class, Some(Constant::Iri(class))) = (operands, &constant) {
             let classes = self.classes(class);

@@ -42,6 +42,7 @@ pub(crate) use ahead::{Branch, candidates, tree};
 pub(crate) use build::PlanInput;
 pub use cursor::CursorCodec;
 pub(crate) use entry::{Change, Entry, NewValue, PropertyChange};
+pub(crate) use filter::Compared;
 pub(crate) use given::{is_text, text_of, validation};
 use graph_store::query::{Dataset, ObjectRef, Page, Selection, Slot, TypeIndex, Window};
 use graph_store::value::{LiteralKey, LiteralTypes};
@@ -53,7 +54,7 @@ pub(crate) use mutation::{
 };
 pub(crate) use parameters::Plans;
 pub(crate) use regexes::SchemaRegexes;
-pub(crate) use rows::{KnownRows, RowSource, access_of, write_access_of};
+pub(crate) use rows::{KnownRows, RowSource, access_of, parametrized, write_access_of};
 use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 use soml_core::schema::{EnumId, ObjectId};

@@ -218,7 +218,7 @@ pub(crate) fn build_mutation(
 }
 
 fn is_missing_right(finding: &GraphqlError) -> bool {
-    finding.code == code::ACCESS_DENIED
+    finding.code == graphql_service::code::ACCESS_DENIED
 }
 
 /// Drops all findings but missing rights, each of which is reported once, where there is one: whoever lacks a
@@ -287,7 +287,7 @@ impl<'a> FieldBuilder<'_, 'a> {
 
     fn check_delete(&self, place: &Place, plan: &mut MutationPlan) {
         if let Some(message) = self.rights.lacks_delete(self.meaning.object) {
-            let finding = place.finding(code::ACCESS_DENIED, message, &[]);
+            let finding = place.finding(graphql_service::code::ACCESS_DENIED, message, &[]);
             plan.findings.push(finding);
         }
     }

@@ -15,7 +15,7 @@ use soml_core::rbac::{Operand, Operation, for_each_text};
 use soml_core::schema::{ObjectId, PropertyId};
 use soml_core::value::{Value, ValueKind};
 
-use super::filter::FilterBuilder;
+use super::filter::{Compared, FilterBuilder};
 use super::input::Input;
 use crate::access::{Enforced, Permit, ReadClaims, Rows, View};
 use crate::limits::EngineLimits;
@@ -111,6 +111,29 @@ fn rows_of(access: &Access, claims: ReadClaims, key: String, source: RowSource<'
         claims,
         key,
     }
+}
+
+/// Translates the read conditions of a role on objects of a type, all of which must hold, with parameters in place of claims;
+/// `None` where one cannot be evaluated, and so accepts no object.
+pub(crate) fn parametrized<'c>(
+    conditions: impl Iterator<Item = &'c Value>,
+    object: ObjectId,
+    source: RowSource<'_>,
+    known: &mut Vec<Compared>,
+) -> Option<NodeCondition> {
+    let mut parts = Vec::new();
+    for condition in conditions {
+        let view = View::new(source.api, None, source.types);
+        let builder = FilterBuilder::new(view, source.limits, None);
+        let (part, all) = builder.parametrized(
+            TypeRef::Concrete(object),
+            &input(condition),
+            std::mem::take(known),
+        );
+        *known = all;
+        parts.push(part.ok()?);
+    }
+    Some(NodeCondition::all(parts))
 }
 
 /// What roles say about the value of a property.

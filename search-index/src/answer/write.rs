@@ -1,6 +1,6 @@
 //! Writes the answer to one search.
 
-use graph_store::value::{Numbers, bcp47_case, write_scalar};
+use graph_store::value::{ExactKey, Numbers, bcp47_case, write_scalar};
 use graphql_service::error::Location;
 use graphql_service::writer::{AnswerWriter, PathStep, PropagateNull, WriteResult};
 use oxrdf::LiteralRef;
@@ -10,14 +10,16 @@ use soml_core::datatype::Scalar;
 
 use super::document::Members;
 use super::federation::write_reference;
+use crate::access::Condition;
 use crate::code;
 use crate::dsl;
 use crate::engine::{AggregationAnswer, AggregationContent, Answer, Bucket, Hit, Total};
+use crate::mapping::FACTS;
 use crate::sdl::{
     AggregationField, BucketField, Fields, HitField, KeyForm, LiteralField, ObjectField,
-    References, ResultField, RootSearch, TotalField, Value, ValueContent,
+    References, ResultField, RootSearch, Shown, TotalField, Value, ValueContent,
 };
-use crate::value::{ExactKey, text_of_millis};
+use crate::value::text_of_millis;
 
 /// The answer of an engine to a search of an operation.
 pub(crate) struct AnswerToSearch<'a> {
@@ -48,6 +50,15 @@ impl<'a> AnswerToSearch<'a> {
     }
 }
 
+/// What is written of a field.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Shown,
+    Null,
+    /// Nothing, not even its key.
+    LeftOut,
+}
+
 struct Writer<'w, 'a> {
     answer: &'w mut AnswerWriter<'a>,
     location: Option<Location>,
@@ -58,11 +69,27 @@ impl<'a> Writer<'_, 'a> {
     fn object<T>(
         &mut self,
         fields: &'a Fields<T>,
+        write: impl FnMut(&mut Self, &'a T, &'a str) -> WriteResult,
+    ) -> WriteResult {
+        self.object_but(fields, |_| Place::Shown, write)
+    }
+
+    /// Writes an object, some of whose fields may be hidden.
+    fn object_but<T>(
+        &mut self,
+        fields: &'a Fields<T>,
+        place: impl Fn(&Shown<T>) -> Place,
         mut write: impl FnMut(&mut Self, &'a T, &'a str) -> WriteResult,
     ) -> WriteResult {
         self.answer.out.push(b'{');
-        for (position, field) in fields.fields.iter().enumerate() {
+        let places = fields.fields.iter().map(|field| (field, place(field)));
+        let shown = places.filter(|(_, place)| *place != Place::LeftOut);
+        for (position, (field, place)) in shown.enumerate() {
             self.answer.key(position, &field.key);
+            if place == Place::Null {
+                self.answer.null();
+                continue;
+            }
             self.answer.enter(PathStep::Key(&field.key));
             write(self, &field.what, &fields.type_name)?;
             self.answer.leave();
@@ -128,7 +155,13 @@ impl<'a> Writer<'_, 'a> {
 
     fn hit(&mut self, fields: &'a Fields<HitField>, hit: &'a Hit) -> WriteResult {
         let source = Members::read(&hit.source).map_err(|_| self.broken())?;
-        self.object(fields, |to, field, type_name| {
+        let facts = self.facts(fields, &source)?;
+        let place = |field: &Shown<HitField>| match field.what {
+            _ if is_readable(field, &facts) => Place::Shown,
+            HitField::Reference(_) => Place::Null,
+            _ => Place::LeftOut,
+        };
+        self.object_but(fields, place, |to, field, type_name| {
             match field {
                 HitField::TypeName => to.answer.string(type_name),
                 HitField::Id => {
@@ -175,7 +208,16 @@ impl<'a> Writer<'_, 'a> {
             Some(shown) => self.members(shown)?,
             None => Members::default(),
         };
-        self.object(fields, |to, field, type_name| match field {
+        let facts = self.facts(fields, members)?;
+        let place = |field: &Shown<ObjectField>| match &field.what {
+            _ if is_readable(field, &facts) => Place::Shown,
+            ObjectField::TypeName => Place::LeftOut,
+            ObjectField::Value(value) if matches!(value.member.as_str(), "id" | "type") => {
+                Place::LeftOut
+            }
+            ObjectField::Value(_) => Place::Null,
+        };
+        self.object_but(fields, place, |to, field, type_name| match field {
             ObjectField::TypeName => {
                 to.answer.string(type_name);
                 Ok(())
@@ -195,6 +237,10 @@ impl<'a> Writer<'_, 'a> {
     }
 
     fn values(&mut self, value: &'a Value, json: &'a RawValue) -> WriteResult {
+        if let (ValueContent::Object(fields), Some(condition)) = (&value.content, &value.of_objects)
+        {
+            return self.shown_objects(value.multiple, fields, condition, json);
+        }
         let is_list = json.get().starts_with('[');
         match (value.multiple, is_list) {
             (false, false) => self.value(value, json),
@@ -206,6 +252,55 @@ impl<'a> Writer<'_, 'a> {
                     serde_json::from_str(json.get()).map_err(|_| self.broken())?;
                 self.list(items, |to, json| to.value(value, json))
             }
+        }
+    }
+
+    /// Writes those of the embedded objects that satisfy a condition.
+    fn shown_objects(
+        &mut self,
+        multiple: bool,
+        fields: &'a Fields<ObjectField>,
+        condition: &Condition,
+        json: &'a RawValue,
+    ) -> WriteResult {
+        let items: Vec<&RawValue> = match json.get().starts_with('[') {
+            true => serde_json::from_str(json.get()).map_err(|_| self.broken())?,
+            false => vec![json],
+        };
+        let mut shown = Vec::with_capacity(items.len());
+        for item in items {
+            let members = self.members(item)?;
+            if condition.holds(&self.terms_of(&members)?) {
+                shown.push(members);
+            }
+        }
+        match shown.first() {
+            Some(_) if multiple => self.list(shown, |to, members| to.document(fields, &members)),
+            Some(members) => self.document(fields, members),
+            // As if there were none.
+            None => {
+                self.answer.null();
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the terms of the facts about an object, if some of its fields depend on these.
+    fn facts<T>(
+        &mut self,
+        fields: &Fields<T>,
+        members: &Members<'a>,
+    ) -> Result<Vec<String>, PropagateNull> {
+        match fields.fields.iter().any(|field| field.condition.is_some()) {
+            true => self.terms_of(members),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    fn terms_of(&mut self, members: &Members<'a>) -> Result<Vec<String>, PropagateNull> {
+        match members.get(FACTS) {
+            Some(terms) => serde_json::from_str(terms.get()).map_err(|_| self.broken()),
+            None => Ok(Vec::new()),
         }
     }
 
@@ -344,6 +439,12 @@ impl<'a> Writer<'_, 'a> {
             .error(code::INDEX_BROKEN, message, self.location);
         PropagateNull
     }
+}
+
+/// Tells whether a field of an object can be read, given the terms of the facts about it.
+fn is_readable<T>(field: &Shown<T>, facts: &[String]) -> bool {
+    let condition = field.condition.as_ref();
+    condition.is_none_or(|condition| condition.holds(facts))
 }
 
 /// Returns a sort value as `search_after` takes it.

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use std::ptr;
 
 use graph_store::value::{
-    CanonicalValue, Languages, LiteralTypes, canonical_value, cast, cast_name, is_text, write_enum,
-    write_scalar,
+    CanonicalValue, ExactKey, Languages, LiteralTypes, canonical_value, cast, cast_name, is_text,
+    write_enum, write_scalar,
 };
 use oxrdf::{Literal, Term};
 use soml_core::datatype::Scalar;
@@ -15,7 +15,7 @@ use soml_core::schema::{LiteralRange, Property, Range, Schema};
 
 use super::write::{Members, Reason, SHOWN, is_language, json_string};
 use crate::mapping::{Field, Leaf, Reads, ScalarIndex, fits_keyword};
-use crate::value::{ExactKey, millis_of_term, text_of_millis, time_key};
+use crate::value::{millis_of_term, text_of_millis, time_key};
 
 /// Longest beginning of a value in a report, in characters.
 const REPORTED: usize = 200;

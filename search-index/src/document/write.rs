@@ -3,13 +3,14 @@
 use std::fmt;
 
 use bytes::Bytes;
+use graph_store::facts::FactsOf;
 use graph_store::value::Numbers;
 use oxrdf::Term;
 use soml_core::schema::Schema;
 
 use super::leaf::{LeafWriter, reported};
-use crate::mapping::{Content, Embedded, Field, IndexDefinition, Leaf, ObjectFields};
-use crate::value::document_id;
+use crate::mapping::{Content, Embedded, FACTS, Field, IndexDefinition, Leaf, ObjectFields};
+use crate::value::{document_id, fact_tokens};
 
 /// The values of an object, as they were read.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub struct ObjectValues<'v> {
     pub types: Vec<&'v str>,
     /// The values of each field, in the order of [`ObjectFields::fields`].
     pub fields: Vec<FieldValues<'v>>,
+    /// What is known of [`ObjectFields::facts`], if there are any.
+    pub facts: Option<&'v FactsOf>,
 }
 
 /// The values of a field, as they were read.
@@ -126,6 +129,12 @@ impl Writer<'_> {
     fn object(&mut self, fields: &ObjectFields, object: &ObjectValues<'_>, out: &mut Vec<u8>) {
         let mut members = Members::open(out);
         members.key("id").extend(json_string(object.iri));
+        if let Some(facts) = object.facts {
+            let tokens: Vec<_> = fact_tokens(facts)
+                .map(|token| json_string(&token))
+                .collect();
+            members.list(FACTS, &tokens, true);
+        }
         if !fields.id_only {
             let types: Vec<_> = object.types.iter().map(|ty| json_string(ty)).collect();
             members.list("type", &types, true);

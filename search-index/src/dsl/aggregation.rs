@@ -1,5 +1,6 @@
 //! Aggregations of what a search matches.
 
+use super::query::Query;
 use super::value::Value;
 
 /// A named aggregation.
@@ -24,6 +25,8 @@ pub enum AggregationKind {
         /// The field.
         path: String,
     },
+    /// One bucket with those of the aggregated documents that a clause matches.
+    Filter(Query),
 }
 
 /// A bucket for each value of a field.

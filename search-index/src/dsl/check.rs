@@ -68,7 +68,7 @@ impl Search {
 fn most_buckets(aggregation: &Aggregation) -> u64 {
     let own = match &aggregation.kind {
         AggregationKind::Terms(terms) => terms.size,
-        AggregationKind::Nested { .. } => 1,
+        AggregationKind::Nested { .. } | AggregationKind::Filter(_) => 1,
     };
     let inner = aggregation.aggregations.iter().map(most_buckets);
     let inner = inner.fold(0, u64::saturating_add);
@@ -91,6 +91,11 @@ impl<'l> ClauseLimits<'l> {
             clauses: Cell::new(limits.clauses),
             terms: Cell::new(limits.expanded_terms as u64),
         }
+    }
+
+    /// Returns how many similar terms a clause may stand for.
+    pub(crate) fn most_expansions(&self) -> u32 {
+        self.limits.expansions.try_into().unwrap_or(u32::MAX)
     }
 
     /// Counts a clause for each of some fields, without the clauses inside of it.

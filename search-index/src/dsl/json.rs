@@ -261,6 +261,7 @@ fn aggregations(all: &[Aggregation]) -> Json {
         let mut content = match &aggregation.kind {
             AggregationKind::Terms(terms) => Members::of("terms", terms_aggregation(terms)),
             AggregationKind::Nested { path } => Members::of("nested", json!({"path": path})),
+            AggregationKind::Filter(query) => Members::of("filter", query.to_json()),
         };
         let inner = inner_aggregations(aggregation);
         content.put_some("aggs", inner);

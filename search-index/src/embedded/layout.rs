@@ -9,7 +9,9 @@ use tantivy::schema::{
 
 use crate::analysis::Analyzer;
 use crate::engine::EngineError;
-use crate::mapping::{self, Content, IndexDefinition, IntegerType, ObjectFields, ScalarIndex};
+use crate::mapping::{
+    self, Content, FACTS, IndexDefinition, IntegerType, ObjectFields, ScalarIndex,
+};
 
 /// The fields of an index.
 pub(super) struct Layout {
@@ -220,6 +222,9 @@ impl Builder {
                 .insert(name.to_owned(), Member::Values(vec![leaf]));
         };
         keyword(self, "id");
+        if object.has_facts() {
+            keyword(self, FACTS);
+        }
         if object.id_only {
             return Ok(shape);
         }

@@ -66,9 +66,9 @@ pub enum AggregationContent {
         /// How much each count may be too low; 0 on one shard.
         error: u64,
     },
-    /// Of [`Nested`](crate::dsl::AggregationKind::Nested).
+    /// Of [`Nested`](crate::dsl::AggregationKind::Nested) and [`Filter`](crate::dsl::AggregationKind::Filter).
     Nested {
-        /// Number of embedded objects.
+        /// Number of embedded objects, or of documents.
         count: u64,
         /// The aggregations of them.
         aggregations: Vec<AggregationAnswer>,

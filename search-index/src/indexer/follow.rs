@@ -21,7 +21,8 @@ use crate::dsl::{Bool, Nested, Query, ScoreMode, Search, Sort, Terms, TotalHits,
 use crate::engine::{
     Binding, Built, DataPosition, EngineError, PhysicalName, Refusal, SearchEngine,
 };
-use crate::mapping::{Content, ObjectFields};
+use crate::mapping::{Content, FACTS, ObjectFields};
+use crate::value::dependence_token;
 
 /// Changes that are asked for at first, of which nothing is known.
 const FIRST_BATCH: usize = 16;
@@ -405,24 +406,41 @@ impl Rewriting<'_> {
 /// Returns what the documents match that embed one of some objects; `None` where none embed any.
 fn referrers(fields: &ObjectFields, objects: &[NamedNode]) -> Option<Query> {
     let ids = objects.iter().map(|iri| Value::from(iri.as_str()));
-    let ids: Vec<Value> = ids.collect();
-    let clauses = clauses(fields, &ids);
+    let objects = objects.iter().map(|iri| dependence_token(iri.as_str()));
+    let referred = Referred {
+        ids: ids.collect(),
+        tokens: objects.map(Value::from).collect(),
+    };
+    let clauses = clauses(fields, &referred);
     (!clauses.is_empty()).then(|| any(clauses))
 }
 
-fn clauses(fields: &ObjectFields, ids: &[Value]) -> Vec<Query> {
+/// Objects that documents may embed, or depend on.
+struct Referred {
+    ids: Vec<Value>,
+    /// The same in facts.
+    tokens: Vec<Value>,
+}
+
+fn clauses(fields: &ObjectFields, referred: &Referred) -> Vec<Query> {
+    let terms = |field: String, values: &[Value]| {
+        Query::Terms(Terms {
+            field,
+            values: values.to_vec(),
+            boost: None,
+        })
+    };
     let mut found = Vec::new();
+    if fields.facts.iter().any(|fact| !fact.ways().is_empty()) {
+        found.push(terms(fields.path_of(FACTS), &referred.tokens));
+    }
     for field in fields.fields.values() {
         let Content::Object(embedded) = &field.content else {
             continue;
         };
         let inner = &embedded.fields;
-        let mut here = vec![Query::Terms(Terms {
-            field: inner.path_of("id"),
-            values: ids.to_vec(),
-            boost: None,
-        })];
-        here.extend(clauses(inner, ids));
+        let mut here = vec![terms(inner.path_of("id"), &referred.ids)];
+        here.extend(clauses(inner, referred));
         let here = any(here);
         found.push(if embedded.nested {
             Query::Nested(Nested {

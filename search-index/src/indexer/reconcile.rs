@@ -18,7 +18,7 @@ use super::run::{Indexer, REFUSALS};
 use crate::document::Document;
 use crate::dsl::{Search, Sort, TotalHits, Value};
 use crate::engine::{Binding, Built, EngineError, PhysicalName, Refusal};
-use crate::mapping::{IndexDefinition, fits_keyword};
+use crate::mapping::{FACTS, IndexDefinition, fits_keyword};
 
 /// Objects that are compared together.
 const PAGE: usize = 500;
@@ -280,6 +280,6 @@ impl Found {
 /// Returns the fields of the source that are all of it.
 fn whole(definition: &IndexDefinition) -> Vec<String> {
     let fields = definition.fields.fields.keys().cloned();
-    let own = ["id", "type", "$shown"].map(str::to_owned);
+    let own = ["id", "type", "$shown", FACTS].map(str::to_owned);
     own.into_iter().chain(fields).collect()
 }

@@ -1,7 +1,9 @@
 //! Makes the definitions of the indexes of a schema.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
+use graph_store::facts::Fact;
 use indexmap::IndexMap;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -11,7 +13,8 @@ use soml_core::search::SearchSettings;
 
 use super::analysis::Analyzers;
 use super::definition::{
-    Content, Embedded, Field, IndexDefinition, Indexes, LanguageField, Leaf, ObjectFields, Reads,
+    Content, Embedded, FACTS, Field, IndexDefinition, Indexes, LanguageField, Leaf, ObjectFields,
+    Reads,
 };
 use super::finding::{FindingKind, MappingError};
 use super::options::MappingOptions;
@@ -139,7 +142,15 @@ impl Builder<'_> {
             path: path.to_owned(),
             id_only: false,
             fields,
+            facts: self.facts(id),
         }
+    }
+
+    /// Returns what is held of objects of a type beside their values.
+    fn facts(&mut self, id: ObjectId) -> Arc<[Fact]> {
+        let facts = self.options.facts.get(&id).cloned().unwrap_or_default();
+        self.fields += usize::from(!facts.is_empty());
+        facts
     }
 
     /// Adds `name`, which answers show of every object with a name property, if no property is
@@ -250,15 +261,23 @@ impl Builder<'_> {
             (Some(level), own) => own.map_or(level, |own| own.min(level)),
         };
         let wanted = wanted.min(self.options.max_nesting_level);
+        // Facts about several objects are told apart where each is a document.
+        let has_facts = self
+            .options
+            .facts
+            .get(&target)
+            .is_some_and(|facts| !facts.is_empty());
+        let needs_nested = has_facts && self.schema[id].max.is_multiple();
         if wanted == 0 || self.path.contains(&target) {
             self.fields += 2;
             return Embedded {
-                nested: false,
+                nested: needs_nested,
                 fields: ObjectFields {
                     object: target,
                     path: path.to_owned(),
                     id_only: true,
                     fields: IndexMap::new(),
+                    facts: self.facts(target),
                 },
             };
         }
@@ -269,6 +288,10 @@ impl Builder<'_> {
                 .is_some_and(|s| s.nested)
         };
         let nested = match search.field_type.as_deref() {
+            Some("object") if needs_nested => {
+                self.type_misfit(id, "object");
+                true
+            }
             Some("object") => false,
             Some("nested") => true,
             other => {
@@ -378,6 +401,9 @@ impl Builder<'_> {
 
     /// Lists where in the data the values of each field come from.
     fn reads(&self, object: &ObjectFields, all: &mut Vec<String>) {
+        if object.has_facts() {
+            all.push(format!("{} {:?}", object.path_of(FACTS), object.facts));
+        }
         for field in object.fields.values() {
             let property = &self.schema[field.reads.property()];
             let Property {

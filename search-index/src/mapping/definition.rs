@@ -1,5 +1,8 @@
 //! Definitions of indexes.
 
+use std::sync::Arc;
+
+use graph_store::facts::Fact;
 use indexmap::IndexMap;
 use soml_core::Finding;
 use soml_core::schema::{ObjectId, PropertyId, Schema};
@@ -93,6 +96,9 @@ impl IndexDefinition {
     }
 }
 
+/// The field of facts about an object, which no search addresses.
+pub(crate) const FACTS: &str = "$facts";
+
 /// The fields of an object: of a document, or of an object that is embedded in one.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -105,6 +111,8 @@ pub struct ObjectFields {
     pub id_only: bool,
     /// Fields of properties by GraphQL name, in the order of the object's properties.
     pub fields: IndexMap<String, Field>,
+    /// What the field [`FACTS`] says of each object.
+    pub facts: Arc<[Fact]>,
 }
 
 /// A field.
@@ -235,6 +243,12 @@ impl ObjectFields {
             "" => name.to_owned(),
             path => format!("{path}.{name}"),
         }
+    }
+
+    /// Tells whether there are facts about the objects, and so a field of them.
+    #[must_use]
+    pub fn has_facts(&self) -> bool {
+        !self.facts.is_empty()
     }
 
     /// Tells whether some values are shown in another form than they are indexed in.

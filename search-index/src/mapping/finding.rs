@@ -52,6 +52,7 @@ kinds! {
     NestingLevel "SEARCH_NESTING_LEVEL" Error "A `nestingLevel` is above `search.maxNestingLevel`.";
     AnalyzerUnsupported "ANALYZER_UNSUPPORTED" Error "The engine has no analyzer of this name.";
     TypeUnsupported "SEARCH_TYPE_UNSUPPORTED" Error "`search.type` names a type of field that is not supported.";
+    RowRuleNotIndexed "SEARCH_ROW_RULE" Warning "A condition of a role is not one that indexes decide: searches with this role that reach the objects it is about are refused.";
     TypeIgnored "SEARCH_TYPE_IGNORED" Warning "`search.type` does not fit the range of a property and has no effect.";
     NameTaken "SEARCH_NAME_TAKEN" Error "Two fields of an index, or two names of the search API, would be the same.";
     IndexName "SEARCH_INDEX_NAME" Error "The name of an object is too long for an index.";
@@ -63,7 +64,8 @@ kinds! {
 
 impl FindingKind {
     /// Returns a finding of this kind.
-    pub(crate) fn at(self, span: Option<Span>, message: String) -> Finding {
+    #[must_use]
+    pub fn at(self, span: Option<Span>, message: String) -> Finding {
         Finding::new(self.code(), self.severity(), span, message)
     }
 }

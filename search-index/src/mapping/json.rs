@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::definition::{Content, Field, IndexDefinition, Leaf, ObjectFields};
+use super::definition::{Content, FACTS, Field, IndexDefinition, Leaf, ObjectFields};
 use super::scalar::ScalarIndex;
 use super::settings::IndexSettings;
 
@@ -84,6 +84,9 @@ impl Printer {
     fn properties(&self, object: &ObjectFields) -> Map<String, Value> {
         let mut properties = Map::new();
         properties.insert("id".to_owned(), self.keyword());
+        if object.has_facts() {
+            properties.insert(FACTS.to_owned(), self.keyword());
+        }
         if object.id_only {
             return properties;
         }

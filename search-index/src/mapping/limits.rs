@@ -63,7 +63,7 @@ fn count(object: &ObjectFields, counts: &mut Counts) {
             }
         }
     }
-    counts.fields += u64::from(object.has_converted());
+    counts.fields += u64::from(object.has_converted()) + u64::from(object.has_facts());
 }
 
 fn leaf_fields(leaf: &Leaf) -> u64 {

@@ -14,7 +14,8 @@
 //! - What has no field name of its own in GraphQL has one with a `$`, which no property can have:
 //!   `mass$exact` is the exact number behind `mass`, `label$en` and `label$keyword` are the English
 //!   and the whole values of `label`, and `$shown` holds, unindexed, what answers show where that is
-//!   not what is indexed.
+//!   not what is indexed. `$facts` holds what roles go by, where searches obey them, in the form of
+//!   [`token`](crate::value::holds_token).
 
 mod analysis;
 mod build;
@@ -31,10 +32,10 @@ mod settings;
 pub use analysis::Analyzers;
 #[cfg(feature = "opensearch")]
 pub(crate) use definition::PATTERN;
-pub(crate) use definition::PREFIX;
 pub use definition::{
     Content, Embedded, Field, IndexDefinition, Indexes, LanguageField, Leaf, ObjectFields, Reads,
 };
+pub(crate) use definition::{FACTS, PREFIX};
 pub use finding::{FindingKind, MappingError};
 pub use json::{Dialect, MAX_KEYWORD, Owner, fits_keyword};
 pub use number::{IndexNumber, NoIndexNumber};

@@ -1,5 +1,11 @@
 //! What beside the schema decides how indexes look.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use graph_store::facts::Fact;
+use soml_core::schema::ObjectId;
+
 use super::analysis::Analyzers;
 use super::settings::IndexSettings;
 
@@ -16,6 +22,9 @@ pub struct MappingOptions {
     pub analyzers: Analyzers,
     /// Settings of every index (`indexer.indexCreateSettings`).
     pub settings: IndexSettings,
+    /// What indexes hold of objects of each type, the searched ones and those that they embed, so that searches can obey
+    /// roles. Types without facts may be left out.
+    pub facts: HashMap<ObjectId, Arc<[Fact]>>,
 }
 
 impl Default for MappingOptions {
@@ -25,6 +34,7 @@ impl Default for MappingOptions {
             max_fields: 10_000,
             analyzers: Analyzers::distribution(),
             settings: IndexSettings::default(),
+            facts: HashMap::new(),
         }
     }
 }
@@ -54,6 +64,13 @@ impl MappingOptions {
     #[must_use]
     pub fn with_analyzers(mut self, analyzers: Analyzers) -> Self {
         self.analyzers = analyzers;
+        self
+    }
+
+    /// Sets what indexes hold of objects of each type, so that searches can obey roles.
+    #[must_use]
+    pub fn with_facts(mut self, facts: HashMap<ObjectId, Arc<[Fact]>>) -> Self {
+        self.facts = facts;
         self
     }
 

@@ -16,7 +16,7 @@ pub enum ScalarIndex {
     /// A 64-bit floating-point number.
     Double,
     /// A number of any length: a 64-bit floating-point number for calculations, and an
-    /// [`ExactKey`](crate::value::ExactKey) beside it for everything else.
+    /// [`ExactKey`](graph_store::value::ExactKey) beside it for everything else.
     Exact,
     /// Milliseconds since 1970-01-01T00:00:00Z.
     Instant,

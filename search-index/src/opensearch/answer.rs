@@ -178,7 +178,7 @@ fn forms(index: &IndexDefinition, aggregations: &[Aggregation]) -> Vec<Aggregati
         name: aggregation.name.clone(),
         terms: match &aggregation.kind {
             AggregationKind::Terms(terms) => Some(TermsForm::new(index, terms)),
-            AggregationKind::Nested { .. } => None,
+            AggregationKind::Nested { .. } | AggregationKind::Filter(_) => None,
         },
         aggregations: forms(index, &aggregation.aggregations),
     };

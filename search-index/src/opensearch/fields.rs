@@ -1,7 +1,9 @@
 //! How the engine treats the values of a field, found by its name.
 
 use crate::dsl::{FieldSort, Missing, Sort, SortMode, Value};
-use crate::mapping::{Content, IndexDefinition, IntegerType, Leaf, ObjectFields, ScalarIndex};
+use crate::mapping::{
+    Content, FACTS, IndexDefinition, IntegerType, Leaf, ObjectFields, ScalarIndex,
+};
 
 /// How the engine holds the values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +59,7 @@ pub(super) fn is_instant(index: &IndexDefinition, path: &str) -> bool {
 /// Tells whether a field holds texts, as far as its name says.
 pub(super) fn may_be_text(index: &IndexDefinition, path: &str) -> bool {
     let is_text = matches!(find(&index.fields, path), Some(ScalarIndex::Text) | None);
-    is_text && !matches!(path, "id" | "type")
+    is_text && !matches!(path, "id" | "type" | FACTS)
 }
 
 /// Finds how a scalar field is indexed by the full name of the field.

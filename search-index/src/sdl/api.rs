@@ -1,14 +1,15 @@
 //! The search API of a schema, and operations of it as searches.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use apollo_compiler::executable;
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{Node, Schema};
-use graphql_service::Prepared;
 use graphql_service::error::{GraphqlError, Location};
 use graphql_service::limits::exceeded;
+use graphql_service::{Prepared, denial};
 use indexmap::IndexMap;
 use soml_core::Finding;
 use soml_core::schema;
@@ -16,22 +17,26 @@ use soml_core::schema;
 use super::arguments::{Place, choice, flag};
 use super::clause::{Clauses, missing};
 use super::federation::{self, Entities};
+use super::guard::{Guard, filtered};
 use super::input::Input;
 use super::nodes::Types;
-use super::root::{RootField, RootSearch};
+use super::root::{RootField, RootFields, RootSearch};
 use super::selection::Operation;
 use super::shape::{KeyForm, Shapes, key_form};
 use super::shared;
 use super::sort;
-use super::target::{Member, follow, members, ways};
+use super::target::{Found, Member, follow, members, ways};
 use super::types;
+use crate::access::{Condition, Sight};
 use crate::code;
 use crate::dsl::{
-    Aggregation, AggregationKind, BucketOrder, ClauseLimits, Counted, Search, Sort,
+    Aggregation, AggregationKind, BucketOrder, ClauseLimits, Counted, Query, Search, Sort,
     TermsAggregation, TotalHits,
 };
 use crate::limits::SearchLimits;
-use crate::mapping::{Content, FindingKind, IndexDefinition, Indexes, MappingError, ObjectFields};
+use crate::mapping::{
+    Content, FACTS, FindingKind, IndexDefinition, Indexes, MappingError, ObjectFields,
+};
 
 /// The GraphQL API of the indexes of a schema.
 #[derive(Debug)]
@@ -49,6 +54,8 @@ pub struct SearchApi {
 #[derive(Debug)]
 struct Subgraph {
     entities: Entities,
+    /// What some caller may be denied is nullable in the schema as a gateway reads it.
+    nullable: bool,
     /// The schema as a gateway reads it, once somebody has.
     sdl: OnceLock<String>,
 }
@@ -118,6 +125,7 @@ impl SearchApi {
         }
         let subgraph = references.map(|references| Subgraph {
             entities: references.finish(&mut types, &mut fields),
+            nullable: false,
             sdl: OnceLock::new(),
         });
         types.object("Query", "Root searches", fields);
@@ -145,6 +153,15 @@ impl SearchApi {
             roots,
             subgraph,
         })
+    }
+
+    /// Has gateways read a schema in which everything is nullable that some caller may be denied.
+    #[must_use]
+    pub fn nullable_where_denied(mut self) -> Self {
+        if let Some(subgraph) = &mut self.subgraph {
+            subgraph.nullable = true;
+        }
+        self
     }
 
     /// Returns the schema whose objects are searched.
@@ -189,7 +206,7 @@ impl SearchApi {
     #[must_use]
     pub fn service_sdl(&self) -> Option<&str> {
         let subgraph = self.subgraph.as_ref()?;
-        let print = || federation::print(&self.schema, &subgraph.entities);
+        let print = || federation::print(&self.schema, &subgraph.entities, subgraph.nullable);
         Some(subgraph.sdl.get_or_init(print))
     }
 
@@ -203,7 +220,7 @@ impl SearchApi {
         prepared: &Prepared,
         limits: &SearchLimits,
     ) -> Result<Vec<RootSearch>, Vec<GraphqlError>> {
-        let roots = self.roots(prepared, limits)?;
+        let roots = self.roots(prepared, limits, None)?.fields;
         let searches = roots.into_iter().filter_map(|root| match root {
             RootField::Search(search) => Some(*search),
             _ => None,
@@ -211,20 +228,26 @@ impl SearchApi {
         Ok(searches.collect())
     }
 
-    /// Returns the root fields of an operation, in the order of the response.
+    /// Returns the root fields of an operation, in the order of the response, as far as its sender may read them.
     ///
     /// The request has to be prepared for [`SearchApi::schema`]. Numbers in its variables keep the digits that
     /// are written, as those in the document do.
     ///
     /// # Errors
-    /// What is wrong with each search that cannot be made, or exceeds a limit.
+    /// What is wrong with each search that cannot be made, exceeds a limit, or asks about what its sender may not read.
     pub fn roots(
         &self,
         prepared: &Prepared,
         limits: &SearchLimits,
-    ) -> Result<Vec<RootField>, Vec<GraphqlError>> {
-        let of = Operation { prepared };
-        let by_key = of.by_key([&prepared.operation.selection_set]);
+        sight: Option<&dyn Sight>,
+    ) -> Result<RootFields, Vec<GraphqlError>> {
+        let left_out = RefCell::default();
+        let of = Selecting {
+            of: Operation { prepared },
+            sight,
+            left_out: &left_out,
+        };
+        let by_key = of.of.by_key([&prepared.operation.selection_set]);
         let is_search =
             |field: &Node<executable::Field>| self.roots.contains_key(field.name.as_str());
         let searches = by_key.values().filter(|fields| is_search(fields[0]));
@@ -240,7 +263,7 @@ impl SearchApi {
         let mut representations = limits.representations;
         for (key, fields) in by_key {
             match self.root(of, (key, &fields), limits, &mut representations) {
-                Ok(root) => roots.push(root),
+                Ok(root) => roots.extend(root),
                 Err(error) => {
                     let key = graphql_service::PathSegment::Key(key.to_owned());
                     errors.push(error.on(vec![key]));
@@ -248,26 +271,33 @@ impl SearchApi {
             }
         }
         match errors.is_empty() {
-            true => Ok(roots),
+            true => Ok(RootFields {
+                fields: roots,
+                left_out: left_out.into_inner(),
+            }),
             false => Err(errors),
         }
     }
 
-    /// Reads a root field; `representations` is how many of objects the request may still have.
+    /// Reads a root field, unless it is left out; `representations` is how many of objects the request may still have.
     fn root<'d>(
         &self,
-        of: Operation<'d>,
+        of: Selecting<'d, '_>,
         (key, fields): (&str, &[&'d Node<executable::Field>]),
         limits: &SearchLimits,
         representations: &mut usize,
-    ) -> Result<RootField, GraphqlError> {
+    ) -> Result<Option<RootField>, GraphqlError> {
         let name = fields[0].name.as_str();
         if let Some(root) = self.roots.get(name) {
             let search = self.search(of, (key, root), fields, limits)?;
-            return Ok(RootField::Search(Box::new(search)));
+            return Ok(search.map(|search| RootField::Search(Box::new(search))));
         }
-        Ok(match (name, &self.subgraph) {
+        Ok(Some(match (name, &self.subgraph) {
             (federation::SERVICE, Some(_)) => {
+                if of.sight.is_some_and(|sight| !sight.reads_sdl()) {
+                    of.leave_out((key, fields), "Query");
+                    return Ok(None);
+                }
                 RootField::Service(self.shapes(of, None).service(key, fields))
             }
             (federation::ENTITIES, Some(subgraph)) => {
@@ -279,47 +309,83 @@ impl SearchApi {
             _ => RootField::Introspection {
                 key: key.to_owned(),
             },
-        })
+        }))
     }
 
     fn shapes<'d, 's>(
         &'s self,
-        of: Operation<'d>,
+        of: Selecting<'d, 's>,
         references: Option<&'s Arc<federation::EntityTypes>>,
     ) -> Shapes<'d, 's> {
         Shapes {
-            of,
+            of: of.of,
             soml: &self.soml,
             references: references.map(|types| (&*self.schema, types)),
+            guard: of.guard("", None),
+            left_out: of.left_out,
         }
     }
 
+    /// Reads a search; `None` where nothing of it can be read.
     fn search<'d>(
         &self,
-        of: Operation<'d>,
+        of: Selecting<'d, '_>,
         (key, root): (&str, &Root),
         fields: &[&'d Node<executable::Field>],
         limits: &SearchLimits,
-    ) -> Result<RootSearch, GraphqlError> {
+    ) -> Result<Option<RootSearch>, GraphqlError> {
+        let object = &self.indexes.indexes[root.index].fields;
+        let location = Location::of(fields[0].name.location(), &of.of.document().sources);
+        let shown = of.guard("", location).shown(object)?;
+        if shown.is_nothing() {
+            of.leave_out((key, fields), "Query");
+            return Ok(None);
+        }
+        if of.sight.is_some() {
+            // What the sender asks for is held to the limits, not what is added.
+            let everything = Selecting { sight: None, ..of };
+            self.search_within(everything, (key, root), fields, limits)?;
+        }
+        let search = self.search_within(of, (key, root), fields, limits)?;
+        let Some(condition) = shown.condition() else {
+            return Ok(search);
+        };
+        Ok(search.map(|mut search| {
+            let query = search.search.query.take();
+            let query = query.unwrap_or(Query::MatchAll { boost: None });
+            search.search.query = Some(filtered(query, condition.query(FACTS)));
+            search.hides_some = true;
+            search
+        }))
+    }
+
+    fn search_within<'d>(
+        &self,
+        of: Selecting<'d, '_>,
+        (key, root): (&str, &Root),
+        fields: &[&'d Node<executable::Field>],
+        limits: &SearchLimits,
+    ) -> Result<Option<RootSearch>, GraphqlError> {
         let field = fields[0];
         let object = &self.indexes.indexes[root.index].fields;
         let place = Place {
-            location: Location::of(field.name.location(), &of.document().sources),
+            location: Location::of(field.name.location(), &of.of.document().sources),
         };
         let given = field.arguments.iter().filter_map(|argument| {
-            let value = Input::new(&argument.value, of.prepared)?;
+            let value = Input::new(&argument.value, of.of.prepared)?;
             (value != Input::Null).then(|| (argument.name.to_string(), value))
         });
         let given = Input::Object(given.collect());
         let counted = ClauseLimits::new(limits);
         let query = |key| {
-            let clauses = Clauses::new(object, place, key, &counted);
+            let clauses = Clauses::new(object, place, of.guard(key, place.location), &counted)?;
             given
                 .get(key)
                 .map(|clause| clauses.query(clause))
                 .transpose()
         };
-        let keys = sort::keys(object, given.get("sort"), place)?;
+        let guard = of.guard("sort", place.location);
+        let keys = sort::keys(object, given.get("sort"), (place, guard))?;
         let after = given.get("search_after");
         let after = after
             .map(|after| sort::after(&keys, after, place))
@@ -327,11 +393,21 @@ impl SearchApi {
         let references = self.subgraph.as_ref();
         let references = references.map(|subgraph| &subgraph.entities.by_index[root.index]);
         let shapes = self.shapes(of, references);
-        let shape = shapes.result(object, &root.object, fields);
-        let (aggregations, key_forms) =
-            aggregations(&self.soml, object, given.get("aggregations"), place)?
-                .into_iter()
-                .unzip();
+        let Some(shape) = shapes.result(object, &root.object, (key, fields))? else {
+            return Ok(None);
+        };
+        let guard = of.guard("aggregations", place.location);
+        let aggregating = Aggregating {
+            soml: &self.soml,
+            object,
+            place,
+            guard,
+            hides_some: guard.shown(object)?.condition().is_some(),
+        };
+        let (aggregations, key_forms) = aggregating
+            .all(given.get("aggregations"))?
+            .into_iter()
+            .unzip();
         let search = Search {
             query: query("query")?,
             post_filter: query("post_filter")?,
@@ -352,17 +428,50 @@ impl SearchApi {
             let message = "`from` and `search_after` exclude each other";
             return Err(place.error(code::SEARCH_AFTER_INVALID, message));
         }
-        search
-            .check(limits)
-            .map_err(|error| error.at(place.location))?;
-        Ok(RootSearch {
+        if of.sight.is_none() {
+            search
+                .check(limits)
+                .map_err(|error| error.at(place.location))?;
+        }
+        Ok(Some(RootSearch {
             key: key.to_owned(),
             index: root.index,
             search,
             shape,
             location: place.location,
             key_forms,
-        })
+            hides_some: false,
+        }))
+    }
+}
+
+/// An operation whose root fields are read, and what its sender may read of them.
+#[derive(Clone, Copy)]
+struct Selecting<'d, 's> {
+    of: Operation<'d>,
+    sight: Option<&'s dyn Sight>,
+    left_out: &'s RefCell<Vec<GraphqlError>>,
+}
+
+impl<'d, 's> Selecting<'d, 's> {
+    fn guard(self, argument: &'s str, location: Option<Location>) -> Guard<'s> {
+        Guard {
+            sight: self.sight,
+            argument,
+            location,
+        }
+    }
+
+    /// Warns of a root field that is left out.
+    fn leave_out(self, (key, fields): (&str, &[&'d Node<executable::Field>]), ty: &str) {
+        let name = &fields[0].name;
+        let roles = self.sight.map(Sight::roles).unwrap_or_default();
+        let location = Location::of(name.location(), &self.of.document().sources);
+        let path = vec![graphql_service::PathSegment::Key(key.to_owned())];
+        let warning = denial::left_out(name, ty, &roles);
+        self.left_out
+            .borrow_mut()
+            .push(warning.at(location).on(path));
     }
 }
 
@@ -370,90 +479,133 @@ fn natural(given: &Input, key: &str, place: Place) -> Result<Option<u64>, Graphq
     place.parsed(given, key)
 }
 
-fn aggregations(
-    soml: &schema::Schema,
-    object: &ObjectFields,
-    given: Option<&Input>,
+/// Reads the aggregations of a search.
+#[derive(Clone, Copy)]
+struct Aggregating<'a> {
+    soml: &'a schema::Schema,
+    object: &'a ObjectFields,
     place: Place,
-) -> Result<Vec<(Aggregation, KeyForm)>, GraphqlError> {
-    let mut aggregations: Vec<(Aggregation, KeyForm)> = Vec::new();
-    for input in given.map(Input::items).unwrap_or_default() {
-        let (aggregation, form) = aggregation(soml, object, input, place)?;
-        if aggregations
-            .iter()
-            .any(|(known, _)| known.name == aggregation.name)
-        {
-            let message = format!("there are two aggregations called `{}`", aggregation.name);
-            return Err(place.error(code::CLAUSE_INVALID, message));
-        }
-        aggregations.push((aggregation, form));
-    }
-    Ok(aggregations)
+    guard: Guard<'a>,
+    /// Some of the objects are not shown.
+    hides_some: bool,
 }
 
-fn aggregation(
-    soml: &schema::Schema,
-    object: &ObjectFields,
-    input: &Input,
-    place: Place,
-) -> Result<(Aggregation, KeyForm), GraphqlError> {
-    let invalid = |message: String| place.error(code::CLAUSE_INVALID, message);
-    let name = input
-        .get("name")
-        .and_then(Input::text)
-        .unwrap_or_default()
-        .to_owned();
-    // What else would be syntax in the engine's own names of aggregations.
-    if name.is_empty() || name.contains(['[', ']', '>', '.']) {
-        return Err(invalid(format!(
-            "`{name}` cannot be the name of an aggregation"
-        )));
+impl Aggregating<'_> {
+    fn all(self, given: Option<&Input>) -> Result<Vec<(Aggregation, KeyForm)>, GraphqlError> {
+        let mut aggregations: Vec<(Aggregation, KeyForm)> = Vec::new();
+        for input in given.map(Input::items).unwrap_or_default() {
+            let (aggregation, form) = self.one(input)?;
+            if aggregations
+                .iter()
+                .any(|(known, _)| known.name == aggregation.name)
+            {
+                let message = format!("there are two aggregations called `{}`", aggregation.name);
+                return Err(self.place.error(code::CLAUSE_INVALID, message));
+            }
+            aggregations.push((aggregation, form));
+        }
+        Ok(aggregations)
     }
-    let terms = input
-        .get("terms")
-        .ok_or_else(|| invalid(format!("aggregation `{name}` has no content")))?;
-    let way = terms.get("field").and_then(Input::text).unwrap_or_default();
-    let found =
-        follow(object, way).ok_or_else(|| invalid(format!("`{way}` is not searchable here")))?;
-    const ORDERS: &[(&str, BucketOrder)] = &[
-        ("COUNT_DESC", BucketOrder::CountDescending),
-        ("COUNT_ASC", BucketOrder::CountAscending),
-        ("KEY_ASC", BucketOrder::KeyAscending),
-        ("KEY_DESC", BucketOrder::KeyDescending),
-    ];
-    let size = natural(terms, "size", place)?.unwrap_or(10);
-    if size == 0 {
-        let message = format!("`size` of aggregation `{name}` is 0, and must be greater");
-        return Err(place.error(code::OPTION_INVALID, message));
+
+    fn one(self, input: &Input) -> Result<(Aggregation, KeyForm), GraphqlError> {
+        let Aggregating {
+            soml,
+            object,
+            place,
+            guard,
+            ..
+        } = self;
+        let invalid = |message: String| place.error(code::CLAUSE_INVALID, message);
+        let name = input
+            .get("name")
+            .and_then(Input::text)
+            .unwrap_or_default()
+            .to_owned();
+        // What else would be syntax in the engine's own names of aggregations.
+        if name.is_empty() || name.contains(['[', ']', '>', '.']) {
+            return Err(invalid(format!(
+                "`{name}` cannot be the name of an aggregation"
+            )));
+        }
+        let terms = input
+            .get("terms")
+            .ok_or_else(|| invalid(format!("aggregation `{name}` has no content")))?;
+        let way = terms.get("field").and_then(Input::text).unwrap_or_default();
+        let found = follow(object, way)
+            .ok_or_else(|| invalid(format!("`{way}` is not searchable here")))?;
+        const ORDERS: &[(&str, BucketOrder)] = &[
+            ("COUNT_DESC", BucketOrder::CountDescending),
+            ("COUNT_ASC", BucketOrder::CountAscending),
+            ("KEY_ASC", BucketOrder::KeyAscending),
+            ("KEY_DESC", BucketOrder::KeyDescending),
+        ];
+        let size = natural(terms, "size", place)?.unwrap_or(10);
+        if size == 0 {
+            let message = format!("`size` of aggregation `{name}` is 0, and must be greater");
+            return Err(place.error(code::OPTION_INVALID, message));
+        }
+        let missing = terms
+            .get("missing")
+            .map(|value| missing(found.target, place, way, value));
+        let conditions = guard.conditions(&found)?;
+        let min_doc_count = natural(terms, "min_doc_count", place)?.unwrap_or(1);
+        let is_limited = conditions.iter().any(Option::is_some);
+        // Values of hidden objects would be shown, with a count of 0; and what is hidden of an object is not missing.
+        if (min_doc_count == 0 && (is_limited || self.hides_some))
+            || (missing.is_some() && is_limited)
+        {
+            return Err(guard.partly_denied(way));
+        }
+        let buckets = Aggregation {
+            name: name.clone(),
+            kind: AggregationKind::Terms(TermsAggregation {
+                field: found.target.whole_path(),
+                size,
+                min_doc_count,
+                order: choice(terms, "order", ORDERS).unwrap_or_default(),
+                missing: missing.transpose()?.flatten(),
+                // A facet counts objects, however many of those that are embedded in one have the value.
+                counts: match found.nested {
+                    Some(_) => Counted::Roots,
+                    None => Counted::Documents,
+                },
+            }),
+            aggregations: Vec::new(),
+        };
+        Ok((
+            around(buckets, &found, &conditions),
+            key_form(soml, found.target),
+        ))
     }
-    let missing = terms
-        .get("missing")
-        .map(|value| missing(found.target, place, way, value));
-    let buckets = Aggregation {
-        name: name.clone(),
-        kind: AggregationKind::Terms(TermsAggregation {
-            field: found.target.whole_path(),
-            size,
-            min_doc_count: natural(terms, "min_doc_count", place)?.unwrap_or(1),
-            order: choice(terms, "order", ORDERS).unwrap_or_default(),
-            missing: missing.transpose()?.flatten(),
-            // A facet counts objects, however many of those that are embedded in one have the value.
-            counts: match found.nested {
-                Some(_) => Counted::Roots,
-                None => Counted::Documents,
-            },
-        }),
-        aggregations: Vec::new(),
+}
+
+/// Puts an aggregation of a target inside of those that lead to it: of nested objects, and of the objects of which the target
+/// can be read.
+fn around(
+    aggregation: Aggregation,
+    found: &Found<'_>,
+    conditions: &[Option<Condition>],
+) -> Aggregation {
+    let inside = |kind: AggregationKind, inner: Aggregation| Aggregation {
+        name: inner.name.clone(),
+        kind,
+        aggregations: vec![inner],
     };
-    let aggregation = match found.nested {
-        None => buckets,
-        Some(path) => Aggregation {
-            name,
-            kind: AggregationKind::Nested { path },
-            aggregations: vec![buckets],
-        },
-    };
-    Ok((aggregation, key_form(soml, found.target)))
+    let mut aggregation = aggregation;
+    let mut is_level_open = true;
+    for (step, condition) in found.way.iter().zip(conditions).rev() {
+        if let Some(condition) = condition {
+            let query = condition.query(&step.object.path_of(FACTS));
+            aggregation = inside(AggregationKind::Filter(query), aggregation);
+            is_level_open = true;
+        }
+        if step.is_nested && is_level_open {
+            let path = step.object.path.clone();
+            aggregation = inside(AggregationKind::Nested { path }, aggregation);
+            is_level_open = false;
+        }
+    }
+    aggregation
 }
 
 /// Reports keys of an object, and ways through embedded ones, that would have the same name.

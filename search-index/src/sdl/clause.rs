@@ -3,6 +3,7 @@
 use graphql_service::error::GraphqlError;
 
 use super::arguments::{Place, choice, flag};
+use super::guard::{Guard, filtered, wrapped};
 use super::input::Input;
 use super::operand::{End, Limit, Operand, bound, operand};
 use super::target::{Found, Kind, Member, Target, follow, member};
@@ -12,7 +13,7 @@ use crate::dsl::{
     Bool, ClauseLimits, DisMax, Exists, Ids, Match, Nested, Operator, Prefix, Query, Range,
     ScoreMode, Term, Terms, Value, ZeroTerms,
 };
-use crate::mapping::{Leaf, ObjectFields, ScalarIndex};
+use crate::mapping::{FACTS, Leaf, ObjectFields, ScalarIndex};
 use crate::value::document_id;
 
 /// Reads the clauses about one object: that of the index, or one that is embedded.
@@ -23,6 +24,11 @@ pub(super) struct Clauses<'i> {
     /// Where the clause that is read stands in the argument.
     trail: Trail<'i>,
     limits: &'i ClauseLimits<'i>,
+    guard: Guard<'i>,
+    /// The object of the index.
+    root: &'i ObjectFields,
+    /// Some of the objects are not shown, so no score may depend on what all of them say.
+    hides_some: bool,
 }
 
 /// A clause that goes by property, with its property found.
@@ -39,15 +45,18 @@ impl<'i> Clauses<'i> {
     pub(super) fn new(
         object: &'i ObjectFields,
         place: Place,
-        argument: &'i str,
+        guard: Guard<'i>,
         limits: &'i ClauseLimits<'i>,
-    ) -> Self {
-        Clauses {
+    ) -> Result<Self> {
+        Ok(Clauses {
             object,
             place,
-            trail: Trail::new(argument),
+            trail: Trail::new(guard.argument),
             limits,
-        }
+            guard,
+            root: object,
+            hides_some: guard.shown(object)?.condition().is_some(),
+        })
     }
 
     /// Reads a clause. An error says where it stands.
@@ -70,10 +79,7 @@ impl<'i> Clauses<'i> {
             "match_none" => self.place.boost(content).map(|_| Query::MatchNone),
             "bool" => self.combination(content),
             "exists" => self.exists(content),
-            "ids" => self.counted(Query::Ids(Ids {
-                values: ids(content.get("values")),
-                boost: self.place.boost(content)?,
-            })),
+            "ids" => self.ids(content),
             "constant_score" => Ok(Query::ConstantScore {
                 filter: Box::new(self.inner(content, "filter")?),
                 boost: self.place.boost(content)?,
@@ -121,19 +127,43 @@ impl<'i> Clauses<'i> {
         }))
     }
 
+    /// Reads a clause on the ids of documents.
+    fn ids(self, content: &Input) -> Result<Query> {
+        let query = self.counted(Query::Ids(Ids {
+            values: ids(content.get("values")),
+            boost: self.place.boost(content)?,
+        }))?;
+        match self.guard.condition(self.root, "id")? {
+            None => Ok(query),
+            // No clause on an embedded object is about the one that embeds it.
+            Some(_) if !self.object.path.is_empty() => Err(self.guard.partly_denied("id")),
+            Some(condition) => Ok(filtered(query, condition.query(FACTS))),
+        }
+    }
+
     /// Reads several conditions on one embedded object.
     fn nested(self, content: &Input) -> Result<Query> {
         let (key, options) = self.place.only("`nested`", content)?;
         let Some(Member::Object(embedded)) = member(self.object, key) else {
             return Err(self.unknown(key));
         };
+        let readable = self.guard.condition(self.object, key)?;
+        let shown = self.guard.condition_of_embedded(&embedded.fields, key)?;
+        let readable = readable.map(|of| of.query(&self.object.path_of(FACTS)));
+        let shown = shown.map(|of| of.query(&embedded.fields.path_of(FACTS)));
+        let within = |query: Query, filter: Option<Query>| match filter {
+            Some(filter) => filtered(query, filter),
+            None => query,
+        };
         let inside = Clauses {
             object: &embedded.fields,
             trail: self.trail.member(key),
+            hides_some: self.hides_some || shown.is_some() || readable.is_some(),
             ..self
         };
         if !embedded.nested {
-            return inside.nested(options);
+            let query = within(inside.nested(options)?, shown);
+            return Ok(within(query, readable));
         }
         const MODES: &[(&str, ScoreMode)] = &[
             ("AVG", ScoreMode::Avg),
@@ -142,11 +172,12 @@ impl<'i> Clauses<'i> {
             ("SUM", ScoreMode::Sum),
             ("NONE", ScoreMode::None),
         ];
-        Ok(Query::Nested(Nested {
+        let query = Query::Nested(Nested {
             path: embedded.fields.path.clone(),
-            query: Box::new(inside.inner(options, "query")?),
+            query: Box::new(within(inside.inner(options, "query")?, shown)),
             score_mode: choice(options, "score_mode", MODES),
-        }))
+        });
+        Ok(within(query, readable))
     }
 
     fn exists(self, content: &Input) -> Result<Query> {
@@ -171,21 +202,28 @@ impl<'i> Clauses<'i> {
         let each = fields
             .into_iter()
             .map(|field| self.counted(Query::Exists(Exists { field, boost })));
-        Ok(under(found.nested, best(each.collect::<Result<_>>()?)))
+        let query = best(each.collect::<Result<_>>()?);
+        let conditions = self.guard.conditions(&found)?;
+        Ok(wrapped(&found, &conditions, query))
     }
 
     /// Reads a clause that goes by property.
     fn by_property(self, name: &str, content: &Input) -> Result<Query> {
         let clause = self.find(name, content)?;
+        let conditions = self.guard.conditions(&clause.found)?;
+        let this = Clauses {
+            hides_some: self.hides_some || conditions.iter().any(Option::is_some),
+            ..self
+        };
         let query = match name {
-            "match" => self.matching(&clause)?,
-            "term" => self.term(&clause)?,
-            "terms" => self.terms(&clause)?,
-            "range" => self.range(&clause)?,
-            "prefix" => self.prefix(&clause)?,
+            "match" => this.matching(&clause)?,
+            "term" => this.term(&clause)?,
+            "terms" => this.terms(&clause)?,
+            "range" => this.range(&clause)?,
+            "prefix" => this.prefix(&clause)?,
             _ => return Err(self.unknown(name)),
         };
-        Ok(under(clause.found.nested, query))
+        Ok(wrapped(&clause.found, &conditions, query))
     }
 
     /// Finds the property of a clause, through embedded objects.
@@ -193,10 +231,7 @@ impl<'i> Clauses<'i> {
         let (key, options) = self.place.only(&format!("`{name}`"), content)?;
         match member(self.object, key) {
             Some(Member::Target(target)) => Ok(ByProperty {
-                found: Found {
-                    target,
-                    nested: None,
-                },
+                found: Found::new(self.object, key, target),
                 key,
                 options,
             }),
@@ -206,7 +241,7 @@ impl<'i> Clauses<'i> {
                     ..self
                 };
                 let mut clause = inside.find(name, options)?;
-                clause.found = clause.found.under(embedded);
+                clause.found = clause.found.under(self.object, key, embedded);
                 Ok(clause)
             }
             None => Err(self.unknown(key)),
@@ -410,13 +445,18 @@ impl<'i> Clauses<'i> {
             self.count(first, number)?;
         }
         let all = best(first.into_iter().chain(fields.map(query)).collect());
-        Ok(match (target.index(), all) {
-            // Numbers score the same, whatever field serves them.
-            (ScalarIndex::Exact | ScalarIndex::Time, all) => Query::ConstantScore {
+        // Numbers score the same, whatever field serves them.
+        let is_number = matches!(target.index(), ScalarIndex::Exact | ScalarIndex::Time);
+        let all = match self.hides_some {
+            true => with_all_similar(all, self.limits.most_expansions()),
+            false => all,
+        };
+        Ok(match is_number || self.hides_some {
+            true => Query::ConstantScore {
                 filter: Box::new(without_boost(all)),
                 boost,
             },
-            (_, all) => all,
+            false => all,
         })
     }
 
@@ -454,18 +494,6 @@ impl<'i> Clauses<'i> {
     }
 }
 
-/// Wraps a clause for fields inside of nested objects.
-fn under(nested: Option<String>, query: Query) -> Query {
-    match nested {
-        None => query,
-        Some(path) => Query::Nested(Nested {
-            path,
-            query: Box::new(query),
-            score_mode: None,
-        }),
-    }
-}
-
 /// Returns the clause that scores as the best of some.
 fn best(mut queries: Vec<Query>) -> Query {
     match queries.len() {
@@ -483,7 +511,25 @@ fn without_boost(mut query: Query) -> Query {
     match &mut query {
         Query::Match(Match { boost, .. })
         | Query::Term(Term { boost, .. })
-        | Query::Terms(Terms { boost, .. }) => *boost = None,
+        | Query::Terms(Terms { boost, .. })
+        | Query::Prefix(Prefix { boost, .. }) => *boost = None,
+        Query::DisMax(best) => {
+            let queries = std::mem::take(&mut best.queries).into_iter();
+            best.queries = queries.map(without_boost).collect();
+        }
+        _ => {}
+    }
+    query
+}
+
+/// Has a clause look for all similar terms that it may, so that no term of a hidden text takes the place of another one.
+fn with_all_similar(mut query: Query, most: u32) -> Query {
+    match &mut query {
+        Query::Match(clause) if clause.fuzziness.is_some() => clause.max_expansions = Some(most),
+        Query::DisMax(best) => {
+            let queries = std::mem::take(&mut best.queries).into_iter();
+            best.queries = queries.map(|query| with_all_similar(query, most)).collect();
+        }
         _ => {}
     }
     query

@@ -22,6 +22,10 @@ use super::nodes::{Types, field, input};
 /// Types that only the machinery of federation uses.
 const MACHINERY_TYPES: [&str; 3] = ["_Service", "_Entity", "_Any"];
 
+/// How the names of the types of answers end, and those of their hits.
+const HITS: &str = "_Search_Result";
+const HIT: &str = "_Search_Hit";
+
 /// The root field with the printed schema.
 pub(super) const SERVICE: &str = "_service";
 
@@ -189,8 +193,8 @@ fn component(name: &str) -> ComponentName {
     Name::new_unchecked(name).into()
 }
 
-/// Prints a schema as a gateway reads it.
-pub(super) fn print(schema: &Schema, entities: &Entities) -> String {
+/// Prints a schema as a gateway reads it, with what some caller may be denied nullable if asked to.
+pub(super) fn print(schema: &Schema, entities: &Entities, nullable: bool) -> String {
     let entities: HashSet<_> = entities
         .all
         .types
@@ -210,6 +214,7 @@ pub(super) fn print(schema: &Schema, entities: &Entities) -> String {
                 query.fields.shift_remove(ENTITIES);
                 ExtendedType::Object(Node::new(query)).to_string()
             }
+            ExtendedType::Object(object) if nullable => nullable_fields(object).to_string(),
             other => other.to_string(),
         };
         if !printed.is_empty() {
@@ -219,6 +224,21 @@ pub(super) fn print(schema: &Schema, entities: &Entities) -> String {
     }
     printed.push('\n');
     printed
+}
+
+/// Returns a type of answers in which `hits` and the `id` of a hit are nullable.
+fn nullable_fields(object: &Node<ObjectType>) -> ExtendedType {
+    let mut object = object.as_ref().clone();
+    let may_be_denied = [(HITS, "hits"), (HIT, "id")];
+    for (suffix, name) in may_be_denied {
+        if object.name.ends_with(suffix)
+            && let Some(field) = object.fields.get_mut(name)
+        {
+            let field = field.make_mut();
+            field.ty = field.ty.clone().nullable();
+        }
+    }
+    ExtendedType::Object(Node::new(object))
 }
 
 /// Prints `extend type`, whose key belongs to the owner of the type.

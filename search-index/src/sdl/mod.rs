@@ -30,6 +30,7 @@ mod api;
 mod arguments;
 mod clause;
 mod federation;
+mod guard;
 mod input;
 mod nodes;
 mod operand;
@@ -46,9 +47,9 @@ mod types;
 pub use api::SearchApi;
 pub(crate) use reference::{ReferencePart, References};
 pub(crate) use root::ServicePart;
-pub use root::{RootEntities, RootField, RootSearch, RootService};
+pub use root::{RootEntities, RootField, RootFields, RootSearch, RootService};
 pub use shape::Shape;
 pub(crate) use shape::{
     AggregationField, BucketField, Fields, HitField, KeyForm, LiteralField, ObjectField,
-    ResultField, TotalField, Value, ValueContent,
+    ResultField, Shown, TotalField, Value, ValueContent,
 };

@@ -1,12 +1,12 @@
 //! Operands of clauses, in the form in which the index holds values.
 
-use graph_store::value::DecimalNumber;
+use graph_store::value::{DecimalNumber, ExactKey};
 
 use super::input::Input;
 use super::target::Target;
 use crate::dsl::{Bound, Value};
 use crate::mapping::{IntegerType, ScalarIndex};
-use crate::value::{ExactKey, millis_of_filter, time_key};
+use crate::value::{millis_of_filter, time_key};
 
 /// Why an operand is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -32,6 +32,16 @@ pub enum RootField {
     },
 }
 
+/// The root fields of an operation.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RootFields {
+    /// The fields that are answered, in the order of the response.
+    pub fields: Vec<RootField>,
+    /// A warning for each field that its sender may not read, and that is left out.
+    pub left_out: Vec<GraphqlError>,
+}
+
 impl RootField {
     /// Returns the key of the field in the response.
     #[must_use]
@@ -61,6 +71,8 @@ pub struct RootSearch {
     pub location: Option<Location>,
     /// How the keys of the buckets of each aggregation look.
     pub(crate) key_forms: Vec<KeyForm>,
+    /// Some objects are not shown to the sender, so that nothing is said of all.
+    pub(crate) hides_some: bool,
 }
 
 /// The root field `_service` of an operation.

@@ -1,18 +1,25 @@
 //! What the answer to a search shows, in the order of the operation.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use apollo_compiler::executable::{Field, SelectionSet};
 use apollo_compiler::{Node, Schema as GraphqlSchema};
 
+use graphql_service::denial;
+use graphql_service::error::{GraphqlError, Location, PathSegment};
 use soml_core::datatype::Scalar;
 use soml_core::schema::{Range, Schema};
 
 use super::federation::EntityTypes;
+use super::guard::{Guard, Meant};
 use super::reference::References;
 use super::selection::Operation;
 use super::target::Target;
-use crate::mapping::{Content, Field as Indexed, Leaf, ObjectFields, Reads, ScalarIndex, index_of};
+use crate::access::Condition;
+use crate::mapping::{
+    Content, FACTS, Field as Indexed, Leaf, ObjectFields, Reads, ScalarIndex, index_of,
+};
 
 /// A field of an answer under its key.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +28,8 @@ pub(crate) struct Shown<T> {
     pub(crate) key: String,
     /// What is there.
     pub(crate) what: T,
+    /// Where it is there; `None` for everywhere.
+    pub(crate) condition: Option<Condition>,
 }
 
 /// The fields of an object of an answer.
@@ -54,6 +63,9 @@ impl Shape {
                 continue;
             };
             for shown in &hit.fields {
+                if shown.condition.is_some() {
+                    put(&mut source, FACTS.to_owned());
+                }
                 match &shown.what {
                     HitField::Id => has_id = true,
                     HitField::Object(object) => object.add_source("", &mut source),
@@ -77,6 +89,9 @@ impl Shape {
 impl Fields<ObjectField> {
     /// Adds the fields of the source that are shown of an object, whose own field is `above` with a dot.
     fn add_source(&self, above: &str, source: &mut Vec<String>) {
+        if self.fields.iter().any(|shown| shown.condition.is_some()) {
+            put(source, format!("{above}{FACTS}"));
+        }
         for shown in &self.fields {
             let ObjectField::Value(value) = &shown.what else {
                 continue;
@@ -84,6 +99,9 @@ impl Fields<ObjectField> {
             let member = &value.member;
             match &value.content {
                 ValueContent::Object(object) => {
+                    if value.of_objects.is_some() {
+                        put(source, format!("{above}{member}.{FACTS}"));
+                    }
                     object.add_source(&format!("{above}{member}."), source);
                 }
                 _ if value.is_converted => put(source, format!("{above}$shown.{member}")),
@@ -163,6 +181,8 @@ pub(crate) struct Value {
     pub(crate) non_null: bool,
     /// What each value is.
     pub(crate) content: ValueContent,
+    /// Which of the objects that are embedded are there; `None` for all.
+    pub(crate) of_objects: Option<Condition>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -238,40 +258,104 @@ pub(super) struct Shapes<'d, 's> {
     pub(super) soml: &'s Schema,
     /// The types of the objects of hits where those are references.
     pub(super) references: Option<(&'s GraphqlSchema, &'s Arc<EntityTypes>)>,
+    pub(super) guard: Guard<'s>,
+    pub(super) left_out: &'s RefCell<Vec<GraphqlError>>,
+}
+
+/// What is made of a field that is selected: nothing, or what is shown, and where.
+type Selected<T> = Result<Option<(T, Option<Condition>)>, GraphqlError>;
+
+/// The response keys from the root to a selection.
+#[derive(Clone, Copy)]
+struct Keys<'k> {
+    above: Option<&'k Keys<'k>>,
+    key: &'k str,
+}
+
+impl Keys<'_> {
+    fn path(&self) -> Vec<PathSegment> {
+        let mut path = self.above.map(Keys::path).unwrap_or_default();
+        path.push(PathSegment::Key(self.key.to_owned()));
+        path
+    }
 }
 
 impl<'d> Shapes<'d, '_> {
-    /// Reads what is selected of the answer to a search.
+    /// Reads what is selected of the answer to a search, whose response key is given; `None` where nothing of it can be read.
     pub(super) fn result(
         self,
         object: &ObjectFields,
         object_field: &str,
-        fields: &[&'d Node<Field>],
-    ) -> Shape {
+        (key, fields): (&str, &[&'d Node<Field>]),
+    ) -> Result<Option<Shape>, GraphqlError> {
         let sets = fields.iter().map(|field| &field.selection_set);
-        Shape(self.fields(sets, |name, inner| match name {
-            "took" => ResultField::Took,
-            "total" => ResultField::Total(self.fields(inner, |name, _| match name {
-                "value" => TotalField::Value,
-                "relation" => TotalField::Relation,
-                _ => TotalField::TypeName,
-            })),
-            "max_score" => ResultField::MaxScore,
-            "hits" => ResultField::Hits(self.fields(inner, |name, inner| match name {
-                "id" => HitField::Id,
-                "score" => HitField::Score,
-                "sort" => HitField::Sort,
-                name if name == object_field => match self.references {
-                    Some((schema, types)) => {
+        let keys = Keys { above: None, key };
+        let shape = self.readable_fields(sets, &keys, |name, inner, keys| {
+            let all = |what| Ok(Some((what, None)));
+            match name {
+                "took" => all(ResultField::Took),
+                "total" => all(ResultField::Total(self.fields(
+                    inner,
+                    |name, _| match name {
+                        "value" => TotalField::Value,
+                        "relation" => TotalField::Relation,
+                        _ => TotalField::TypeName,
+                    },
+                ))),
+                "max_score" => all(ResultField::MaxScore),
+                "hits" => {
+                    let hits = self.readable_fields(inner, keys, |name, inner, keys| {
+                        self.hit(object, object_field, (name, inner), keys)
+                    })?;
+                    Ok(hits.map(|hits| (ResultField::Hits(hits), None)))
+                }
+                "aggregations" => all(ResultField::Aggregations(self.aggregations(inner))),
+                _ => all(ResultField::TypeName),
+            }
+        })?;
+        Ok(shape.map(Shape))
+    }
+
+    fn hit(
+        self,
+        object: &ObjectFields,
+        object_field: &str,
+        (name, inner): (&str, Vec<&'d SelectionSet>),
+        keys: &Keys<'_>,
+    ) -> Selected<HitField> {
+        let all = |what| Ok(Some((what, None)));
+        match name {
+            "id" => self.where_read(object, "id", || HitField::Id),
+            "score" => all(HitField::Score),
+            // The last key is the id.
+            "sort" => match self.guard.readable(object, "id")? {
+                Meant::All => all(HitField::Sort),
+                Meant::Nothing | Meant::Some(_) => Ok(None),
+            },
+            name if name == object_field => match self.references {
+                Some((schema, types)) => {
+                    let id = self.guard.readable(object, "id")?;
+                    let meant = id.and(self.guard.readable(object, "__typename")?);
+                    Ok(meant.then(|| {
                         HitField::Reference(References::of(self.of, schema, types, inner))
-                    }
-                    None => HitField::Object(self.object(object, inner)),
-                },
-                _ => HitField::TypeName,
-            })),
-            "aggregations" => ResultField::Aggregations(self.aggregations(inner)),
-            _ => ResultField::TypeName,
-        }))
+                    }))
+                }
+                None => {
+                    let object = self.object(object, inner, keys)?;
+                    Ok(object.map(|object| (HitField::Object(object), None)))
+                }
+            },
+            _ => all(HitField::TypeName),
+        }
+    }
+
+    fn where_read<T>(
+        self,
+        object: &ObjectFields,
+        field: &str,
+        what: impl FnOnce() -> T,
+    ) -> Selected<T> {
+        Ok(self.guard.readable(object, field)?.then(what))
     }
 
     fn aggregations(self, sets: Vec<&'d SelectionSet>) -> Fields<AggregationField> {
@@ -289,34 +373,56 @@ impl<'d> Shapes<'d, '_> {
         })
     }
 
-    fn object(self, object: &ObjectFields, sets: Vec<&'d SelectionSet>) -> Fields<ObjectField> {
-        self.fields(sets, |name, inner| {
+    fn object(
+        self,
+        object: &ObjectFields,
+        sets: Vec<&'d SelectionSet>,
+        keys: &Keys<'_>,
+    ) -> Result<Option<Fields<ObjectField>>, GraphqlError> {
+        self.readable_fields(sets, keys, |name, inner, keys| {
             let value = |member: &str, multiple, non_null| Value {
                 member: member.to_owned(),
                 is_converted: false,
                 multiple,
                 non_null,
                 content: ValueContent::Plain,
+                of_objects: None,
             };
             let Some(field) = object.fields.get(name) else {
-                return match name {
+                return self.where_read(object, name, || match name {
                     "id" => ObjectField::Value(value("id", false, true)),
                     "type" => ObjectField::Value(value("type", true, false)),
                     _ => ObjectField::TypeName,
-                };
+                });
             };
-            ObjectField::Value(Value {
-                is_converted: field.leaf().is_some_and(Leaf::is_converted),
-                content: self.content(field, inner),
-                ..value(name, field.multiple, false)
-            })
+            let readable = self.guard.readable(object, name)?;
+            let mut of_objects = None;
+            let content = match &field.content {
+                Content::Object(embedded) => {
+                    let shown = self.guard.embedded(&embedded.fields)?;
+                    if shown.is_nothing() {
+                        return Ok(None);
+                    }
+                    of_objects = shown.condition();
+                    match self.object(&embedded.fields, inner, keys)? {
+                        Some(object) => ValueContent::Object(object),
+                        None => return Ok(None),
+                    }
+                }
+                Content::Leaf(_) => self.leaf(field, inner),
+            };
+            Ok(readable.then(|| {
+                ObjectField::Value(Value {
+                    is_converted: field.leaf().is_some_and(Leaf::is_converted),
+                    content,
+                    of_objects,
+                    ..value(name, field.multiple, false)
+                })
+            }))
         })
     }
 
-    fn content(self, field: &Indexed, sets: Vec<&'d SelectionSet>) -> ValueContent {
-        if let Content::Object(embedded) = &field.content {
-            return ValueContent::Object(self.object(&embedded.fields, sets));
-        }
+    fn leaf(self, field: &Indexed, sets: Vec<&'d SelectionSet>) -> ValueContent {
         let range = match field.reads {
             Reads::Name(_) => return ValueContent::Plain,
             Reads::Property(id) => self.soml[id].range,
@@ -342,21 +448,70 @@ impl<'d> Shapes<'d, '_> {
         sets: impl IntoIterator<Item = &'d SelectionSet>,
         what: impl Fn(&str, Vec<&'d SelectionSet>) -> T,
     ) -> Fields<T> {
+        let key = Keys {
+            above: None,
+            key: "",
+        };
+        let all = self.readable_fields(sets, &key, |name, inner, _| {
+            Ok(Some((what(name, inner), None)))
+        });
+        match all {
+            Ok(Some(fields)) => fields,
+            // Nothing is left out of what every caller reads.
+            Ok(None) | Err(_) => Fields {
+                type_name: String::new(),
+                fields: Vec::new(),
+            },
+        }
+    }
+
+    /// Does the same where fields may be left out, each with a warning; `None` where nothing but `__typename` is left.
+    fn readable_fields<T>(
+        self,
+        sets: impl IntoIterator<Item = &'d SelectionSet>,
+        keys: &Keys<'_>,
+        what: impl Fn(&str, Vec<&'d SelectionSet>, &Keys<'_>) -> Selected<T>,
+    ) -> Result<Option<Fields<T>>, GraphqlError> {
         let mut type_name = String::new();
         let sets = sets.into_iter().inspect(|set| {
             set.ty.as_str().clone_into(&mut type_name);
         });
         let by_key = self.of.by_key(sets);
-        let fields = by_key.into_iter().map(|(key, fields)| {
-            let inner = fields.iter().map(|field| &field.selection_set);
-            Shown {
-                key: key.to_owned(),
-                what: what(fields[0].name.as_str(), inner.collect()),
+        let mut fields = Vec::with_capacity(by_key.len());
+        let (mut leaves_out, mut has_more) = (false, false);
+        for (key, nodes) in by_key {
+            let inner = nodes.iter().map(|field| &field.selection_set);
+            let (name, keys) = (
+                nodes[0].name.as_str(),
+                Keys {
+                    above: Some(keys),
+                    key,
+                },
+            );
+            let warned = self.left_out.borrow().len();
+            match what(name, inner.collect(), &keys)? {
+                Some((what, condition)) => {
+                    has_more |= name != "__typename";
+                    fields.push(Shown {
+                        key: key.to_owned(),
+                        what,
+                        condition,
+                    });
+                }
+                None => {
+                    leaves_out = true;
+                    // What is emptied has its warnings inside.
+                    if self.left_out.borrow().len() == warned {
+                        let warning = denial::left_out(name, &type_name, &self.guard.roles());
+                        let location =
+                            Location::of(nodes[0].name.location(), &self.of.document().sources);
+                        let warning = warning.at(location).on(keys.path());
+                        self.left_out.borrow_mut().push(warning);
+                    }
+                }
             }
-        });
-        Fields {
-            fields: fields.collect(),
-            type_name,
         }
+        let is_emptied = leaves_out && !has_more;
+        Ok((!is_emptied).then_some(Fields { type_name, fields }))
     }
 }

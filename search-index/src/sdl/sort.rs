@@ -3,6 +3,7 @@
 use graphql_service::error::GraphqlError;
 
 use super::arguments::{Place, choice};
+use super::guard::Guard;
 use super::input::Input;
 use super::target::{Found, Member, Target, member};
 use crate::code;
@@ -18,7 +19,11 @@ pub(super) struct Key {
 type Result<T> = std::result::Result<T, GraphqlError>;
 
 /// Reads the sort keys of a search; the score if there are none. `id` is the last one.
-pub(super) fn keys(object: &ObjectFields, given: Option<&Input>, place: Place) -> Result<Vec<Key>> {
+pub(super) fn keys(
+    object: &ObjectFields,
+    given: Option<&Input>,
+    (place, guard): (Place, Guard<'_>),
+) -> Result<Vec<Key>> {
     let given = given.map(Input::items).unwrap_or_default();
     let mut keys = Vec::with_capacity(given.len() + 2);
     for input in given {
@@ -30,7 +35,7 @@ pub(super) fn keys(object: &ObjectFields, given: Option<&Input>, place: Place) -
                 },
                 index: None,
             },
-            _ => by_field(object, name, options, place)?,
+            _ => by_field(object, name, options, (place, guard))?,
         });
     }
     if keys.is_empty() {
@@ -52,8 +57,14 @@ pub(super) fn keys(object: &ObjectFields, given: Option<&Input>, place: Place) -
 /// Whether greater values come first.
 const ORDERS: &[(&str, bool)] = &[("ASC", false), ("DESC", true)];
 
-fn by_field(object: &ObjectFields, name: &str, options: &Input, place: Place) -> Result<Key> {
+fn by_field(
+    object: &ObjectFields,
+    name: &str,
+    options: &Input,
+    (place, guard): (Place, Guard<'_>),
+) -> Result<Key> {
     let (found, options) = find(object, name, options, place)?;
+    guard.require_all(&found, name)?;
     const MISSING: &[(&str, Missing)] = &[("_first", Missing::First), ("_last", Missing::Last)];
     const MODES: &[(&str, SortMode)] = &[
         ("MIN", SortMode::Min),
@@ -89,17 +100,11 @@ fn find<'i, 'v>(
     place: Place,
 ) -> Result<(Found<'i>, &'v Input)> {
     match member(object, name) {
-        Some(Member::Target(target)) => Ok((
-            Found {
-                target,
-                nested: None,
-            },
-            options,
-        )),
+        Some(Member::Target(target)) => Ok((Found::new(object, name, target), options)),
         Some(Member::Object(embedded)) => {
             let (key, options) = place.only("a sort key", options)?;
             let (found, options) = find(&embedded.fields, key, options, place)?;
-            Ok((found.under(embedded), options))
+            Ok((found.under(object, name, embedded), options))
         }
         None => {
             let message = format!("`{name}` is no sort key");

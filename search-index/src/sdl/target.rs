@@ -148,6 +148,19 @@ pub(super) struct Found<'i> {
     pub(super) target: Target<'i>,
     /// The full name of the nearest nested object that has the target.
     pub(super) nested: Option<String>,
+    /// From where the way begins to the target.
+    pub(super) way: Vec<WayStep<'i>>,
+}
+
+/// A step on the way to a target.
+#[derive(Clone, Debug)]
+pub(super) struct WayStep<'i> {
+    /// The object that has the field.
+    pub(super) object: &'i ObjectFields,
+    /// `id`, `type`, or a field of the object.
+    pub(super) field: String,
+    /// The object is a nested one; never said of where the way begins.
+    pub(super) is_nested: bool,
 }
 
 /// Separates the steps of a way through embedded objects.
@@ -173,27 +186,58 @@ fn add_ways(object: &ObjectFields, above: &str, all: &mut Vec<String>) {
 /// Finds the target at the end of a way.
 pub(super) fn follow<'i>(object: &'i ObjectFields, way: &str) -> Option<Found<'i>> {
     if let Some(Member::Target(target)) = member(object, way) {
-        return Some(Found {
-            target,
-            nested: None,
-        });
+        return Some(Found::new(object, way, target));
     }
     // A name may have the separator in it, so every way to cut is tried.
     way.match_indices(STEP).find_map(|(at, _)| {
-        let Some(Member::Object(embedded)) = member(object, &way[..at]) else {
+        let name = &way[..at];
+        let Some(Member::Object(embedded)) = member(object, name) else {
             return None;
         };
         let found = follow(&embedded.fields, &way[at + STEP.len()..])?;
-        Some(found.under(embedded))
+        Some(found.under(object, name, embedded))
     })
 }
 
-impl Found<'_> {
-    /// Returns the same, seen from the object that embeds it.
-    pub(super) fn under(mut self, embedded: &Embedded) -> Self {
+impl<'i> Found<'i> {
+    /// Creates what a key of an object addresses.
+    pub(super) fn new(object: &'i ObjectFields, key: &str, target: Target<'i>) -> Self {
+        let field = match target {
+            Target::BuiltIn(_, name) => name,
+            Target::Values(..) => key,
+            Target::Whole(_) => key.strip_suffix("_keyword").unwrap_or(key),
+        };
+        let step = WayStep {
+            object,
+            field: field.to_owned(),
+            is_nested: false,
+        };
+        Found {
+            target,
+            nested: None,
+            way: vec![step],
+        }
+    }
+
+    /// Returns the same, seen from the object that has it embedded in a field.
+    pub(super) fn under(
+        mut self,
+        object: &'i ObjectFields,
+        name: &str,
+        embedded: &'i Embedded,
+    ) -> Self {
         if self.nested.is_none() && embedded.nested {
             self.nested = Some(embedded.fields.path.clone());
         }
+        if let Some(first) = self.way.first_mut() {
+            first.is_nested = embedded.nested;
+        }
+        let step = WayStep {
+            object,
+            field: name.to_owned(),
+            is_nested: false,
+        };
+        self.way.insert(0, step);
         self
     }
 }

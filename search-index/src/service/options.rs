@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use graph_store::CallContext;
 use graphql_service::{GraphqlError, Limits, Sequences, Slots};
 
+use crate::access::Rules;
 use crate::engine::PhysicalName;
 use crate::limits::SearchLimits;
 
@@ -27,6 +28,8 @@ pub struct SearchServiceOptions {
     pub shared_with: Option<String>,
     /// Lets searches wait for changes of the data; `None` where the indexes do not follow any.
     pub reach: Option<Arc<dyn ReachData>>,
+    /// What senders of requests may read; `None` where every sender reads everything.
+    pub rules: Option<Arc<dyn Rules>>,
 }
 
 /// Waits until indexes have changes of the data that a client has made.
@@ -54,6 +57,7 @@ impl Default for SearchServiceOptions {
             slots: Slots::shared(),
             shared_with: None,
             reach: None,
+            rules: None,
         }
     }
 }
@@ -83,6 +87,14 @@ impl SearchServiceOptions {
     #[must_use]
     pub fn with_reach(mut self, reach: Arc<dyn ReachData>) -> Self {
         self.reach = Some(reach);
+        self
+    }
+
+    /// Holds searches to what their senders may read. The indexes hold the
+    /// [facts](crate::mapping::MappingOptions::facts) by which that is decided.
+    #[must_use]
+    pub fn with_rules(mut self, rules: Arc<dyn Rules>) -> Self {
+        self.rules = Some(rules);
         self
     }
 

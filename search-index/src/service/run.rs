@@ -53,6 +53,8 @@ struct Shared {
 struct Ready {
     prepared: Prepared,
     roots: Vec<RootField>,
+    /// Warnings of what the sender may not read.
+    left_out: Vec<GraphqlError>,
     /// It was read in a slot, and is freed in one.
     is_large: bool,
 }
@@ -241,7 +243,7 @@ impl SearchService {
         let shared = &*self.shared;
         let definition = &shared.api.indexes().indexes[root.index];
         let target = shared.targets.load()[root.index].clone();
-        let name = match target.ready(&definition.name) {
+        let name = match target.ready(&definition.name, root.hides_some) {
             Ok(name) => name,
             Err(error) => return at(error),
         };
@@ -322,10 +324,14 @@ impl Shared {
 
     fn read(&self, request: &Request, context: &RequestContext) -> Result<Ready, Refusal> {
         let prepared = self.documents.read(request, context)?;
-        let roots = self.api.roots(&prepared, &self.options.search_limits)?;
+        let rules = self.options.rules.as_ref();
+        let sight = rules.and_then(|rules| rules.sight(context));
+        let limits = &self.options.search_limits;
+        let roots = self.api.roots(&prepared, limits, sight.as_deref())?;
         Ok(Ready {
             prepared,
-            roots,
+            roots: roots.fields,
+            left_out: roots.left_out,
             is_large: false,
         })
     }
@@ -353,6 +359,9 @@ impl Shared {
         let mut writer = AnswerWriter::new()
             .with_limit(self.options.limits.response_bytes)
             .with_memory(Arc::clone(&context.memory), patience);
+        for warning in &ready.left_out {
+            writer.push_error(warning.clone());
+        }
         let written = self.data(ready, searched, &mut writer);
         if writer.is_out_of_memory() {
             return Reply::Overloaded(OutOfMemory.into());

@@ -22,16 +22,21 @@ pub enum Target {
 }
 
 impl Target {
-    /// Returns the index, or why there is none to search.
-    pub(super) fn ready(&self, object: &str) -> Result<&PhysicalName, GraphqlError> {
+    /// Returns the index, or why there is none to search; how many documents there are is not said to whom some are hidden
+    /// from.
+    pub(super) fn ready(
+        &self,
+        object: &str,
+        hides_some: bool,
+    ) -> Result<&PhysicalName, GraphqlError> {
         match self {
             Target::Ready(name) => Ok(name),
             Target::Building { done, of } => {
                 let message = match of {
-                    Some(of) => format!(
+                    Some(of) if !hides_some => format!(
                         "the index of {object} is being built: {done} of {of} documents are written"
                     ),
-                    None => format!("the index of {object} is being built"),
+                    _ => format!("the index of {object} is being built"),
                 };
                 Err(GraphqlError::new(code::INDEX_BUILDING, message))
             }

@@ -31,6 +31,7 @@ fn film(property: &str, values: &[Term]) -> (Value, Vec<Reason>) {
         iri: "http://e/1",
         types: vec!["http://e/Film"],
         fields: vec![FieldValues::Terms(values)],
+        facts: None,
     };
     let document = Document::of(&schema, &indexes.indexes[0], &object);
     assert_eq!(document.id, "http://e/1");
@@ -282,8 +283,10 @@ objects:
                 iri: "http://e/f",
                 types: vec![],
                 fields: vec![],
+                facts: None,
             }]),
         ],
+        facts: None,
     };
     let object = ObjectValues {
         iri: "http://e/f",
@@ -292,6 +295,7 @@ objects:
             FieldValues::objects(vec![planet("http://e/2"), planet("http://e/1")]),
             FieldValues::objects(vec![planet("http://e/2"), planet("http://e/1")]),
         ],
+        facts: None,
     };
     let document = Document::of(&schema, film, &object);
     let source: Value = serde_json::from_slice(&document.source).expect("JSON");

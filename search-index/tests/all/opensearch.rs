@@ -164,6 +164,7 @@ fn planet(schema: &search_index::soml_core::schema::Schema, at: i32) -> Document
             FieldValues::Terms(&height),
             FieldValues::objects(Vec::new()),
         ],
+        facts: None,
     };
     let fields = definition
         .fields
@@ -179,6 +180,7 @@ fn planet(schema: &search_index::soml_core::schema::Schema, at: i32) -> Document
         iri: &iri,
         types: vec!["http://e/Planet"],
         fields: fields.collect(),
+        facts: None,
     };
     let document = Document::of(schema, definition, &object);
     assert_eq!(document.malformed, []);
@@ -316,7 +318,7 @@ fn aggregations_and_scores_are_those_of_the_rules() {
     let masses: Vec<_> = keys(&all["m"])
         .iter()
         .map(|key| {
-            search_index::value::ExactKey::from_engine(key)
+            graph_store::value::ExactKey::from_engine(key)
                 .expect("a key")
                 .to_number()
         })

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::poll;
+use graph_store::value::ExactKey;
 use search_index::dsl::{Search, Value};
 use search_index::engine::{
     AggregationAnswer, AggregationContent, Answer, Binding, Bucket, BulkOperation, EngineError,
@@ -18,7 +19,6 @@ use search_index::graphql_service::{
 use search_index::mapping::{Analyzers, Owner};
 use search_index::sdl::SearchApi;
 use search_index::service::{SearchService, SearchServiceOptions, Target};
-use search_index::value::ExactKey;
 use serde_json::{Value as Json, json};
 
 use crate::searches::SKY;

@@ -5,5 +5,6 @@
 mod builders;
 mod follow;
 mod gate;
+mod roles;
 mod searches;
 mod world;

@@ -276,6 +276,11 @@ enum CliError {
          `security.jwks.url`, or `security.enabled` to `false`"
     )]
     TokenKeysMissing,
+    #[error(
+        "`search.rbac.enabled` asks for protection, and security is off, so nobody knows the roles of a caller: set \
+         `security.secret` or `security.jwks.url`, or leave the property out"
+    )]
+    RolesWithoutSecurity,
     #[error("`security.secret` cannot be used")]
     TokenKey(#[from] KeyError),
     #[error("`security.jwks.url` cannot be used")]
@@ -345,6 +350,7 @@ impl CliError {
             ) => Some(schemas_code(error)),
             CliError::Load(error) => error.code(),
             CliError::TokenKeysMissing => Some(code::TOKEN_KEYS_MISSING),
+            CliError::RolesWithoutSecurity => Some(code::PROTECTION_UNAVAILABLE),
             CliError::TokenKey(_) => Some(code::TOKEN_KEY_INVALID),
             _ => None,
         }
@@ -375,6 +381,7 @@ impl CliError {
             | CliError::Start(_) => Exit::System,
             CliError::Config(_)
             | CliError::TokenKeysMissing
+            | CliError::RolesWithoutSecurity
             | CliError::TokenKey(_)
             | CliError::TokenKeys(_)
             | CliError::Verifier(_)

@@ -28,7 +28,7 @@ use super::serve_gateway;
 use super::serving::Serving;
 use super::users::{self, Users};
 use super::{CliError, Console, Exit, finish, loading};
-use crate::config::{CATALOGUE, Settings, Switch, token_warnings};
+use crate::config::{CATALOGUE, SearchRoles, Settings, Switch, token_warnings};
 use crate::schemas::place;
 use crate::store::DataStore;
 
@@ -509,6 +509,9 @@ pub(super) fn verifier(settings: &Settings, insecure: bool) -> Result<Option<Ver
             true => Ok(Some(Verifier::of(&security.verifier_options())?)),
             false => Err(CliError::TokenKeysMissing),
         };
+    }
+    if settings.search.roles == SearchRoles(Some(Switch::On)) {
+        return Err(CliError::RolesWithoutSecurity);
     }
     if !settings.host.is_loopback() && !insecure {
         return Err(CliError::Usage(format!(

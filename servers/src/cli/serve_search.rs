@@ -69,6 +69,8 @@ impl Serve {
             ..Settings::default()
         };
         defaults.security.enabled = Switch::On;
+        // As the interface says that it is.
+        defaults.search.obeys_roles = false;
         let named = (self.host, self.port);
         let (mut settings, mut warnings) = self.config.of_service(defaults, named)?;
         self.input.check_against(&settings)?;

@@ -1,7 +1,7 @@
 //! The error codes of the configuration.
 
 graphql_service::error_codes! {
-    PROTECTION_UNAVAILABLE 500 public "A property asks for protection that is not built yet, so the service does not start.";
+    PROTECTION_UNAVAILABLE 500 public "A property asks for protection that there is not, so the service does not start.";
     PROVISIONING_INVALID 500 public "The provisioning file cannot be read, or has mistakes; nothing of it is used.";
     SIGNING_KEY_UNUSABLE 500 public "The provider's signing key cannot be made or read, others than its owner can open its file, or the file holds something else.";
     TOKEN_KEYS_MISSING 500 public "Security is on, and neither `security.secret` nor `security.jwks.url` says what tokens are verified with, so the service does not start.";

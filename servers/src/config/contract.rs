@@ -182,12 +182,6 @@ pub(super) const PLANNED: &[Planned<Settings>] = &[
     .secret()
     .asking(SECURITY),
     idle(
-        "search.rbac.enabled",
-        BOOLEAN,
-        "Hits are not filtered by the roles of the caller.",
-    )
-    .asking(PROTECTION),
-    idle(
         "validation.shacl.enabled",
         BOOLEAN,
         "Shapes are not loaded into the store, so it does not check what others write to it. What mutations write is \

@@ -40,7 +40,7 @@ pub use provider::ProviderSettings;
 pub use read::{Sources, code_of, markdown, read};
 pub(crate) use search::SEARCH_PORT;
 pub use search::{
-    AccessTimeout, IndexCreateSettings, Patience, Positive, RetrySettings, SearchPort,
+    AccessTimeout, IndexCreateSettings, Patience, Positive, RetrySettings, SearchPort, SearchRoles,
     SearchSettings,
 };
 pub use security::{Algorithms, Names, SecuritySettings, Switch};

@@ -12,9 +12,6 @@ use super::table::CATALOGUE;
 /// The sources of the configuration; later ones override earlier ones.
 pub type Sources<'a> = service_config::Sources<'a, Settings>;
 
-/// The property that says what searches do with roles, once it is built.
-const SEARCH_ROLES: &str = "search.rbac.enabled";
-
 /// Reads the settings from all `sources`; also returns warnings.
 ///
 /// Properties of the interface that have no effect are one warning, from whatever source.
@@ -26,9 +23,7 @@ const SEARCH_ROLES: &str = "search.rbac.enabled";
 /// environment is only a warning.
 pub fn read(sources: &Sources<'_>) -> Result<(Settings, Vec<String>), ConfigError> {
     let read = service_config::read(&CATALOGUE, sources)?;
-    let mut settings = read.settings;
-    settings.search.says_about_roles = read.planned.iter().any(|name| name == SEARCH_ROLES);
-    Ok((settings, read.warnings))
+    Ok((read.settings, read.warnings))
 }
 
 /// Returns the code of an error that has one.

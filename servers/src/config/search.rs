@@ -65,8 +65,10 @@ pub struct SearchSettings {
     pub retry: RetrySettings,
     /// Limits on searches (`search.limits.*`).
     pub limits: SearchLimits,
-    /// Whether some source sets `search.rbac.enabled`.
-    pub says_about_roles: bool,
+    /// Whether searches obey the roles of schemas (`search.rbac.enabled`).
+    pub roles: SearchRoles,
+    /// Whether they do where no source says.
+    pub obeys_roles: bool,
 }
 
 /// How something is tried again (`task.default.retry.*`).
@@ -83,6 +85,10 @@ pub struct RetrySettings {
 /// A port; `None` is chosen after that of the object service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchPort(pub Option<u16>);
+
+/// Whether searches obey roles; `None` where no source says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchRoles(pub Option<Switch>);
 
 /// A positive integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +133,8 @@ impl Default for SearchSettings {
             reconcile_interval: None,
             retry: RetrySettings::default(),
             limits: SearchLimits::default(),
-            says_about_roles: false,
+            roles: SearchRoles(None),
+            obeys_roles: true,
         }
     }
 }
@@ -225,6 +232,18 @@ impl Setting<Programs> for SearchPort {
 
     fn show(&self) -> String {
         self.0.map_or_else(|| "auto".to_owned(), |n| n.to_string())
+    }
+}
+
+impl Setting<Programs> for SearchRoles {
+    const TYPE: &'static str = <Switch as Setting<Programs>>::TYPE;
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        <Switch as Setting<Programs>>::parse(text).map(|switch| SearchRoles(Some(switch)))
+    }
+
+    fn show(&self) -> String {
+        Setting::<Programs>::show(&self.0.unwrap_or_default())
     }
 }
 

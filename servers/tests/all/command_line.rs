@@ -557,7 +557,7 @@ fn a_service_that_is_asked_for_protection_does_not_start() {
     ]);
     assert_eq!(code(&output), Some(64));
     let message = err(&output);
-    let start = "error[PROTECTION_UNAVAILABLE]: `search.rbac.enabled` in --set asks for protection";
+    let start = "error[PROTECTION_UNAVAILABLE]: `search.rbac.enabled` asks for protection, and security is off";
     assert!(message.starts_with(start), "{message}");
     let explained = soml(&["explain", "PROTECTION_UNAVAILABLE"]);
     assert_eq!(code(&explained), Some(0), "{}", err(&explained));

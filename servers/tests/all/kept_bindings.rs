@@ -420,7 +420,7 @@ fn over_a_sparql_server_what_is_bound_to_searches_is_kept_with_its_document() {
 }
 
 #[test]
-fn with_security_on_what_was_bound_is_searched_only_where_search_is_enabled() {
+fn with_security_on_what_was_bound_is_searched_where_searches_obey_roles_or_are_enabled() {
     let folder = Folder::new();
     let services = Services(&folder);
     let data = folder.file("books.ttl", BOOKS);
@@ -431,6 +431,14 @@ fn with_security_on_what_was_bound_is_searched_only_where_search_is_enabled() {
         "security.secret=a secret of more than 32 bytes, for tests",
     ];
     let service = services.start(&secret);
+    let said = check_at(&service, "/__health");
+    assert!(
+        said.contains("`library` is bound") && !said.contains("search.rbac"),
+        "{said}"
+    );
+    stop(service);
+    let ignored = [&secret[..], &["--set", "search.rbac.enabled=false"]].concat();
+    let service = services.start(&ignored);
     let search = service.said.iter().find(|line| line.starts_with("Search:"));
     let search = search.unwrap_or_else(|| panic!("{:#?}", service.said));
     for part in [
@@ -442,11 +450,10 @@ fn with_security_on_what_was_bound_is_searched_only_where_search_is_enabled() {
         assert!(search.contains(part), "{part}: {search}");
     }
     stop(service);
-    let enabled = [&secret[..], &["--set", "search.enabled=true"]].concat();
+    let enabled = [&ignored[..], &["--set", "search.enabled=true"]].concat();
     let service = services.start(&enabled);
     let said = check_at(&service, "/__health");
     assert!(said.contains("`library` is bound"), "{said}");
-    assert!(said.contains("`search.rbac.enabled` is not set"), "{said}");
 }
 
 #[test]

@@ -11,10 +11,13 @@ use std::collections::{HashMap, HashSet};
 use tantivy::DocId;
 use tantivy::columnar::{Column, MonotonicallyMappableToU64, StrColumn};
 
-use super::compile::Result;
+use super::compile::{Compiler, Result};
+use super::node::Runner;
 use super::operand::{boolean_of, number, text_of};
 use super::watch::Watch;
-use crate::dsl::{Aggregation, AggregationKind, BucketOrder, Counted, TermsAggregation, Value};
+use crate::dsl::{
+    Aggregation, AggregationKind, BucketOrder, Counted, Query, TermsAggregation, Value,
+};
 use crate::embedded::error::{failed, problem};
 use crate::embedded::layout::{Kind, Layout, Leaf, ROOT};
 use crate::embedded::snapshot::{Segment, Snapshot};
@@ -108,6 +111,9 @@ impl<'a> Aggregator<'a> {
                 AggregationKind::Nested { path } => {
                     self.nested(path, &aggregation.aggregations, documents, level)?
                 }
+                AggregationKind::Filter(query) => {
+                    self.filter(query, &aggregation.aggregations, documents, level)?
+                }
             };
             Ok(AggregationAnswer {
                 name: aggregation.name.clone(),
@@ -115,6 +121,35 @@ impl<'a> Aggregator<'a> {
             })
         });
         answers.collect()
+    }
+
+    fn filter(
+        &self,
+        query: &Query,
+        inner: &[Aggregation],
+        documents: &Documents,
+        level: usize,
+    ) -> Result<AggregationContent> {
+        self.count_bucket()?;
+        let compiler = Compiler::new(self.layout, self.snapshot, self.watch);
+        let node = compiler.compile(query, 1.0, level)?;
+        let mut kept = Vec::with_capacity(documents.len());
+        let mut count = 0;
+        for (segment, documents) in self.snapshot.segments.iter().zip(documents) {
+            let mut own = Vec::new();
+            if let Some(mut matching) = Runner::new(segment, self.watch).scorer(&node, false)? {
+                self.watch.steps(documents.len())?;
+                let matches = documents.iter().filter(|doc| matching.seek(**doc) == **doc);
+                own.extend(matches);
+            }
+            self.watch.hold(size_of_val(own.as_slice()))?;
+            count += own.len() as u64;
+            kept.push(own);
+        }
+        Ok(AggregationContent::Nested {
+            count,
+            aggregations: self.run(inner, &kept, level)?,
+        })
     }
 
     fn nested(

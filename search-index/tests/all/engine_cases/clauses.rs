@@ -297,7 +297,7 @@ async fn ranges_of_booleans_are_those_of_two_values(engine: Engine) {
 }
 
 async fn exact_numbers_compare_as_keywords(engine: Engine) {
-    use search_index::value::ExactKey;
+    use graph_store::value::ExactKey;
     let things = things(engine).await;
     let key = |number: &str| Some(text(ExactKey::parse(number).expect("a number").as_str()));
     let value = |number: &str| key(number).expect("a key");

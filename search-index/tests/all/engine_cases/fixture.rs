@@ -122,6 +122,7 @@ impl Owned {
             iri: &self.iri,
             types: vec!["http://e/Thing"],
             fields: fields.collect(),
+            facts: None,
         }
     }
 }

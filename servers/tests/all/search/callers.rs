@@ -22,11 +22,16 @@ fn rbac(roles: &str) -> String {
     }
 }
 
-/// What a service is made of whose requests need a token.
+/// What a service is made of whose requests need a token, and whose searches obey no roles.
 fn guarded(enabled: Switch) -> (World, SearchParts) {
+    guarded_with(enabled, false)
+}
+
+fn guarded_with(enabled: Switch, obeys_roles: bool) -> (World, SearchParts) {
     let mut world = World::embedded();
     world.settings.security.secret = Some(Secret::new(SECRET));
     world.settings.search.enabled = enabled;
+    world.settings.search.obeys_roles = obeys_roles;
     let mut parts = world.parts(planets(3));
     let verifier = Verifier::of(&world.settings.security.verifier_options()).unwrap();
     parts.host.verifier = Some(Arc::new(verifier));
@@ -180,6 +185,43 @@ fn with_security_on_a_schema_that_hides_something_is_bound_only_where_search_is_
             assert!(said.contains(part), "{part}: {said}");
         }
     }
+}
+
+#[test]
+fn searches_obey_the_roles_of_callers() {
+    let (world, parts) = guarded_with(Switch::Automatic, true);
+    let roles = "    Reader: {actions: ['*/id/read', '*/title/read'], filters: {__: {read: {title: {EQ: $claims.preferred_username}}}}}\n    \
+                 Admin: {actions: ['*/*/*']}\n";
+    let roles = roles.replace("__", &world.object);
+    let soml = format!("{}{}", world.soml("title: {}"), rbac(&roles));
+    let (service, app) = Service::search(parts, Some(&soml));
+    assert!(app.has_schema());
+    let status = service.get("/__health").json()["healthChecks"][0]["status"].clone();
+    assert_eq!(status, "OK");
+    let found = |name: &str, roles: &[&str]| {
+        let authorization = format!("Bearer {}", token_of(name, roles));
+        let headers = [
+            ("authorization", authorization.as_str()),
+            ("content-type", "application/json"),
+        ];
+        let root = world.root();
+        let query = format!("{{ {root}(size: 100) {{ total {{ value }} }} }}");
+        let body = json!({ "query": query }).to_string();
+        let answer = service
+            .send("POST", "/graphql", &headers, body.as_bytes())
+            .json();
+        (
+            answer["data"][&root]["total"]["value"].clone(),
+            answer["errors"][0]["extensions"]["code"].clone(),
+        )
+    };
+    assert_eq!(found("anna", &["Admin"]), (json!(3), json!(null)));
+    assert_eq!(found("Planet 1", &["Reader"]), (json!(1), json!(null)));
+    assert_eq!(found("Planet 9", &["Reader"]), (json!(0), json!(null)));
+    assert_eq!(
+        found("anna", &["Nobody"]),
+        (json!(null), json!("ACCESS_FIELD_REMOVED"))
+    );
 }
 
 #[test]

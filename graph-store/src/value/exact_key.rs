@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use graph_store::value::DecimalNumber;
+use super::DecimalNumber;
 
 /// A number as a string of ASCII characters: equal numbers have equal keys, and keys sort by code
 /// point as the numbers do.
@@ -12,7 +12,7 @@ use graph_store::value::DecimalNumber;
 /// key, so that more digits come first.
 ///
 /// ```
-/// use search_index::value::ExactKey;
+/// use graph_store::value::ExactKey;
 ///
 /// let key = |text| ExactKey::parse(text).expect("a number");
 /// assert!(key("-12.5") < key("-12.45") && key("-0.1") < key("0") && key("9") < key("10.0"));
@@ -121,9 +121,9 @@ fn complement(digits: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use graph_store::value::DecimalNumber;
     use proptest::prelude::*;
 
+    use super::super::DecimalNumber;
     use super::ExactKey;
 
     fn number() -> impl Strategy<Value = String> {

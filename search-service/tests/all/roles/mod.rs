@@ -1,0 +1,153 @@
+//! Searches that obey roles: what a caller may not see makes no difference to anything that is answered, and nothing else is
+//! hidden.
+
+mod generate;
+mod places;
+mod two_worlds;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use graph_store::CallContext;
+use graph_store::image::ImageStore;
+use graphql_service::{Caller, Request, RequestContext, Service};
+use object_engine::{ObjectService, ServiceOptions};
+use search_index::embedded::EmbeddedEngine;
+use search_index::engine::{Binding, BulkOperation, Engine, PhysicalName};
+use search_index::mapping::{Indexes, MappingOptions, Owner};
+use search_index::read::Reader;
+use search_index::sdl::SearchApi;
+use search_index::service::{SearchService, SearchServiceOptions, Target};
+use search_service::Roles;
+use serde_json::{Map, Value};
+use soml_core::Valid;
+
+/// Somebody who asks.
+#[derive(Clone, Debug)]
+struct Asker {
+    roles: Vec<String>,
+    claims: Map<String, Value>,
+}
+
+impl Asker {
+    fn new(roles: &[&str], claims: &Value) -> Self {
+        Asker {
+            roles: roles.iter().map(|role| (*role).to_owned()).collect(),
+            claims: claims.as_object().cloned().unwrap_or_default(),
+        }
+    }
+
+    fn context(&self) -> RequestContext {
+        let mut caller = Caller::with_roles(self.roles.iter().map(String::as_str));
+        caller.claims = self.claims.clone();
+        RequestContext::new().with_caller(Arc::new(caller))
+    }
+}
+
+/// Data behind an object service and behind searches.
+struct Served {
+    objects: ObjectService,
+    searches: SearchService,
+    engine: Engine,
+}
+
+/// Numbers of indexes, each used once.
+static NUMBER: AtomicU64 = AtomicU64::new(1);
+
+impl Served {
+    async fn new(soml: &Arc<Valid<soml_core::Schema>>, data: &str, engine: &Engine) -> Self {
+        let store = test_support::images::from_turtle(data);
+        let roles = Roles::of(soml).expect("there is an API");
+        let mapping = roles.mapping(soml, &MappingOptions::default());
+        let indexes = Indexes::new(soml, &mapping).expect("it can be searched");
+        let targets = built(soml, &indexes, &store, engine).await;
+        let api = SearchApi::new(Arc::clone(soml), indexes).expect("there is an API");
+        let options = SearchServiceOptions::default().with_rules(Arc::new(roles));
+        Served {
+            objects: over(soml, store),
+            searches: SearchService::new(api, Arc::clone(engine), targets, options),
+            engine: Arc::clone(engine),
+        }
+    }
+
+    async fn object(&self, asker: &Asker, query: &str) -> Value {
+        answer(&self.objects, asker, query).await
+    }
+
+    async fn search(&self, asker: &Asker, query: &str) -> Value {
+        answer(&self.searches, asker, query).await
+    }
+
+    async fn end(self) {
+        for target in &**self.searches.targets() {
+            if let Target::Ready(name) = target {
+                let deleted = self.engine.delete(name, &CallContext::new()).await;
+                deleted.expect("deleted");
+            }
+        }
+    }
+}
+
+/// Returns an object service over some data.
+fn objects(soml: &Arc<Valid<soml_core::Schema>>, data: &str) -> ObjectService {
+    over(soml, test_support::images::from_turtle(data))
+}
+
+fn over(soml: &Arc<Valid<soml_core::Schema>>, store: ImageStore) -> ObjectService {
+    let enforced = ServiceOptions::default().with_roles_enforced(true);
+    let service = ObjectService::new(Arc::clone(soml), Arc::new(store), enforced);
+    service.expect("there is an API")
+}
+
+async fn built(
+    soml: &Valid<soml_core::Schema>,
+    indexes: &Indexes,
+    store: &ImageStore,
+    engine: &Engine,
+) -> Vec<Target> {
+    let context = CallContext::new();
+    let mut targets = Vec::new();
+    for definition in &indexes.indexes {
+        let name = PhysicalName::new(definition, NUMBER.fetch_add(1, Ordering::Relaxed));
+        let index = Binding {
+            definition,
+            name: &name,
+        };
+        engine.delete(&name, &context).await.expect("deleted");
+        let owner = Owner::new("roles");
+        engine
+            .create(index, &owner, &context)
+            .await
+            .expect("created");
+        let reader = Reader::new(soml, definition, store);
+        let ids = reader.ids(&context).await.expect("ids");
+        let documents = reader.documents(&ids, &context).await.expect("documents");
+        let operations = BulkOperation::all(documents);
+        let rejected = engine.bulk(index, &operations, 0, &context).await;
+        assert_eq!(rejected.expect("written"), []);
+        engine.refresh(&name, &context).await.expect("refreshed");
+        targets.push(Target::Ready(name));
+    }
+    targets
+}
+
+async fn answer(service: &dyn Service, asker: &Asker, query: &str) -> Value {
+    let response = service.respond(Request::new(query), asker.context()).await;
+    let bytes = response.body.to_bytes();
+    serde_json::from_slice(&bytes).expect("JSON")
+}
+
+fn schema(text: &str) -> Arc<Valid<soml_core::Schema>> {
+    let loaded = soml_core::load(text);
+    let found = || format!("{:#?}\n{text}", loaded.diagnostics);
+    Arc::new(
+        loaded
+            .schema
+            .clone()
+            .unwrap_or_else(|| panic!("{}", found())),
+    )
+}
+
+fn embedded() -> Engine {
+    Arc::new(EmbeddedEngine::in_memory().expect("memory"))
+}
