@@ -25,8 +25,6 @@ pub(super) struct Clauses<'i> {
     trail: Trail<'i>,
     limits: &'i ClauseLimits<'i>,
     guard: Guard<'i>,
-    /// The object of the index.
-    root: &'i ObjectFields,
     /// Some of the objects are not shown, so no score may depend on what all of them say.
     hides_some: bool,
 }
@@ -54,7 +52,6 @@ impl<'i> Clauses<'i> {
             trail: Trail::new(guard.argument),
             limits,
             guard,
-            root: object,
             hides_some: guard.shown(object)?.condition().is_some(),
         })
     }
@@ -127,18 +124,16 @@ impl<'i> Clauses<'i> {
         }))
     }
 
-    /// Reads a clause on the ids of documents.
+    /// Reads a clause on the ids of documents, which there is for the object of the index alone.
     fn ids(self, content: &Input) -> Result<Query> {
         let query = self.counted(Query::Ids(Ids {
             values: ids(content.get("values")),
             boost: self.place.boost(content)?,
         }))?;
-        match self.guard.condition(self.root, "id")? {
-            None => Ok(query),
-            // No clause on an embedded object is about the one that embeds it.
-            Some(_) if !self.object.path.is_empty() => Err(self.guard.partly_denied("id")),
-            Some(condition) => Ok(filtered(query, condition.query(FACTS))),
-        }
+        Ok(match self.guard.condition(self.object, "id")? {
+            None => query,
+            Some(condition) => filtered(query, condition.query(FACTS)),
+        })
     }
 
     /// Reads several conditions on one embedded object.

@@ -99,6 +99,8 @@ impl Fields<ObjectField> {
             let member = &value.member;
             match &value.content {
                 ValueContent::Object(object) => {
+                    // Of an object without any of the fields an engine would show nothing, not even that it is there.
+                    put(source, format!("{above}{member}.id"));
                     if value.of_objects.is_some() {
                         put(source, format!("{above}{member}.{FACTS}"));
                     }

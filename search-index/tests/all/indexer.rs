@@ -13,6 +13,7 @@ use graph_store::{CallContext, GraphStore};
 use search_index::engine::SearchEngine;
 use search_index::indexer::{Indexer, IndexerError, IndexerOptions, Report};
 use search_index::mapping::{Indexes, MappingOptions, Owner};
+use soml_core::Schema;
 
 use crate::{images, schema};
 
@@ -62,8 +63,19 @@ fn indexer(
     engine: Arc<dyn SearchEngine>,
     options: IndexerOptions,
 ) -> Indexer {
+    indexer_with(soml, &|_| MappingOptions::default(), store, engine, options)
+}
+
+/// Returns an indexer whose indexes are defined in some way.
+fn indexer_with(
+    soml: &str,
+    mapping: &dyn Fn(&Schema) -> MappingOptions,
+    store: Arc<dyn GraphStore>,
+    engine: Arc<dyn SearchEngine>,
+    options: IndexerOptions,
+) -> Indexer {
     let schema = schema(soml);
-    let indexes = Indexes::new(&schema, &MappingOptions::default()).expect("searchable");
+    let indexes = Indexes::new(&schema, &mapping(&schema)).expect("searchable");
     Indexer::new(Arc::new(schema), Arc::new(indexes), store, engine, options)
 }
 

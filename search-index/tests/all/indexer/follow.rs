@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use futures::executor::block_on;
+use graph_store::facts::{Fact, PathStep, ValuePath};
 use graph_store::image::ImageStore;
+use graph_store::query::{Domain, NodeCondition, Quantifier, Step, TermCondition, ValueCondition};
 use graph_store::write::{ChangeKind, ChangedObjects, NewRecord, QuadChange, RecordQuery};
 use graph_store::{CallContext, GraphStore};
 use oxrdf::vocab::rdf;
@@ -21,11 +23,12 @@ use search_index::indexer::{Following, Indexer, Outcome, Standing};
 use search_index::mapping::{Indexes, MappingOptions};
 use search_index::read::Reader;
 use serde_json::Value as Json;
+use soml_core::Schema;
 use test_support::random::Random;
 use test_support::random_tests;
 
 use super::memory::{Fault, Memory};
-use super::{indexer, options};
+use super::{indexer, indexer_with, options};
 use crate::{images, schema};
 
 /// Films embed planets to the second level, planets films by a property that is read backwards, and their rulers;
@@ -186,8 +189,16 @@ impl World {
 
     /// Returns the documents of a new index, by the name of the object and the id of the document.
     fn expected(&self) -> BTreeMap<String, BTreeMap<String, Json>> {
+        self.expected_with(&|_| MappingOptions::default())
+    }
+
+    /// Returns the same of indexes that are defined in some way.
+    fn expected_with(
+        &self,
+        mapping: &dyn Fn(&Schema) -> MappingOptions,
+    ) -> BTreeMap<String, BTreeMap<String, Json>> {
         let schema = schema(SCHEMA);
-        let indexes = Indexes::new(&schema, &MappingOptions::default()).expect("searchable");
+        let indexes = Indexes::new(&schema, &mapping(&schema)).expect("searchable");
         let context = CallContext::new();
         let of = |definition| {
             let reader = Reader::new(&schema, definition, &*self.store);
@@ -380,6 +391,64 @@ async fn what_is_created_updated_and_deleted_is_found_as_it_is_and_where_it_is_e
 /// Follows random changes on an engine in memory whose calls fail, get lost or are broken off.
 #[tokio::test]
 async fn whatever_fails_on_the_way_indexes_hold_in_the_end_what_a_new_one_would() {
+    follow_randomly(&|_| MappingOptions::default()).await;
+}
+
+#[tokio::test]
+async fn facts_that_depend_on_other_objects_follow_these() {
+    follow_randomly(&with_facts).await;
+}
+
+/// Adds facts that depend on objects some steps away, forwards and backwards.
+fn with_facts(schema: &Schema) -> MappingOptions {
+    let object = |name: &str| schema.object_named(name).expect("an object");
+    let forward = |name: &str| Step::forward(v(name));
+    let some = |step: Step, condition: ValueCondition| NodeCondition::Values {
+        step,
+        quantifier: Quantifier::Some,
+        condition: Box::new(condition),
+    };
+    let has_alias = some(forward("alias"), ValueCondition::Term(TermCondition::TRUE));
+    let is_ruled = some(forward("ruler"), ValueCondition::Node(has_alias.clone()));
+    let step = |step: Step, condition: Option<NodeCondition>| PathStep {
+        step,
+        condition: condition.map(ValueCondition::Node),
+    };
+    let backwards = Step {
+        inverse: true,
+        ..forward("planets")
+    };
+    let path = |steps: Vec<PathStep>, domain: Domain| Fact::Values(ValuePath { steps, domain });
+    let of_film = [
+        Fact::Holds(some(forward("planets"), ValueCondition::Node(is_ruled))),
+        path(
+            vec![
+                step(forward("planets"), None),
+                step(forward("ruler"), Some(has_alias)),
+                step(forward("alias"), None),
+            ],
+            Domain::Text,
+        ),
+    ];
+    let of_planet = [
+        path(vec![step(backwards.clone(), None)], Domain::Iri),
+        path(
+            vec![step(backwards, None), step(forward("title"), None)],
+            Domain::Text,
+        ),
+    ];
+    let of_person = [path(Vec::new(), Domain::Iri)];
+    MappingOptions::default().with_facts(
+        [
+            (object("Film"), of_film.into()),
+            (object("Planet"), of_planet.into()),
+            (object("Person"), of_person.into()),
+        ]
+        .into(),
+    )
+}
+
+async fn follow_randomly(mapping: &dyn Fn(&Schema) -> MappingOptions) {
     let seed = random_tests::setting("FOLLOW_SEED", 1);
     for case in 0..random_tests::count("FOLLOW_CASES", 60) {
         let mut random = Random::new(seed.wrapping_mul(1_000).wrapping_add(case));
@@ -387,7 +456,7 @@ async fn whatever_fails_on_the_way_indexes_hold_in_the_end_what_a_new_one_would(
         let mut small = options();
         (small.max_retries, small.bulk_bytes) = (0, 200);
         let data = world.data();
-        let begin = || indexer(SCHEMA, data.clone(), engine.clone(), small.clone());
+        let begin = || indexer_with(SCHEMA, mapping, data.clone(), engine.clone(), small.clone());
         let mut indexer = begin();
         let mut following = built(&indexer).await;
         for _ in 0..random.between(5, 20) {
@@ -425,7 +494,7 @@ async fn whatever_fails_on_the_way_indexes_hold_in_the_end_what_a_new_one_would(
         level(&indexer, &mut following).await;
         assert_eq!(
             found(&engine),
-            world.expected(),
+            world.expected_with(mapping),
             "FOLLOW_SEED={seed}, case {case}"
         );
     }

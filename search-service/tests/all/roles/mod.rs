@@ -8,9 +8,12 @@ mod two_worlds;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use federation::compose::{ComposeOptions, SubgraphSource, compose};
+use federation::{Gateway, GatewayOptions, InProcess, Supergraph};
 use graph_store::CallContext;
 use graph_store::image::ImageStore;
 use graphql_service::{Caller, Request, RequestContext, Service};
+use object_engine::graphql_gen::typesystem::{ApiOptions, FederationMode};
 use object_engine::{ObjectService, ServiceOptions};
 use search_index::embedded::EmbeddedEngine;
 use search_index::engine::{Binding, BulkOperation, Engine, PhysicalName};
@@ -48,6 +51,8 @@ impl Asker {
 struct Served {
     objects: ObjectService,
     searches: SearchService,
+    /// Both behind a gateway.
+    gateway: Gateway,
     engine: Engine,
 }
 
@@ -61,11 +66,16 @@ impl Served {
         let mapping = roles.mapping(soml, &MappingOptions::default());
         let indexes = Indexes::new(soml, &mapping).expect("it can be searched");
         let targets = built(soml, &indexes, &store, engine).await;
-        let api = SearchApi::new(Arc::clone(soml), indexes).expect("there is an API");
+        let api = SearchApi::new(Arc::clone(soml), indexes.clone()).expect("there is an API");
         let options = SearchServiceOptions::default().with_rules(Arc::new(roles));
+        let searches = SearchService::new(api, Arc::clone(engine), targets, options.clone());
+        let api = SearchApi::subgraph(Arc::clone(soml), indexes).expect("there is an API");
+        let subgraph = searches.beside(api.nullable_where_denied(), options);
+        let objects = over(soml, store);
         Served {
-            objects: over(soml, store),
-            searches: SearchService::new(api, Arc::clone(engine), targets, options),
+            gateway: gateway(&objects, &subgraph),
+            objects,
+            searches,
             engine: Arc::clone(engine),
         }
     }
@@ -76,6 +86,10 @@ impl Served {
 
     async fn search(&self, asker: &Asker, query: &str) -> Value {
         answer(&self.searches, asker, query).await
+    }
+
+    async fn through_gateway(&self, asker: &Asker, query: &str) -> Value {
+        answer(&self.gateway, asker, query).await
     }
 
     async fn end(self) {
@@ -94,9 +108,36 @@ fn objects(soml: &Arc<Valid<soml_core::Schema>>, data: &str) -> ObjectService {
 }
 
 fn over(soml: &Arc<Valid<soml_core::Schema>>, store: ImageStore) -> ObjectService {
-    let enforced = ServiceOptions::default().with_roles_enforced(true);
+    let api = ApiOptions::default().with_federation(FederationMode::V1);
+    let options = ServiceOptions::default().with_api(api);
+    let enforced = options.with_roles_enforced(true);
     let service = ObjectService::new(Arc::clone(soml), Arc::new(store), enforced);
     service.expect("there is an API")
+}
+
+/// Puts an object service and searches of its objects behind a gateway.
+fn gateway(objects: &ObjectService, searches: &SearchService) -> Gateway {
+    let source = |name: &str, sdl: String| SubgraphSource {
+        name: name.to_owned(),
+        url: String::new(),
+        sdl,
+    };
+    let sdls = [
+        source("objects", objects.api().service_sdl().expect("a subgraph")),
+        source(
+            "searches",
+            searches.api().service_sdl().expect("a subgraph").to_owned(),
+        ),
+    ];
+    let composed = compose(&sdls, &ComposeOptions::default());
+    let composed = composed.unwrap_or_else(|errors| panic!("{errors:#?}"));
+    let supergraph = Supergraph::parse(&composed.supergraph_sdl, "supergraph.graphql");
+    let supergraph = supergraph.unwrap_or_else(|errors| panic!("{errors:#?}"));
+    let transport = InProcess::new()
+        .with("objects", Arc::new(objects.clone()))
+        .with("searches", Arc::new(searches.clone()));
+    let options = GatewayOptions::default();
+    Gateway::new(Arc::new(supergraph), Arc::new(transport), options).expect("it fits")
 }
 
 async fn built(

@@ -124,30 +124,30 @@ fn operand(random: &mut Random, field: &str) -> String {
 
 /// Makes a clause on a field, at most some levels down.
 fn leaf(random: &mut Random, kind: Kind, depth: usize) -> String {
-    if random.chance(5) {
-        return format!(
-            "ids: {{values: [\"http://e/w{}\", \"http://e/a0\"]}}",
-            random.below(5)
-        );
+    if depth > 1 && random.chance(5) {
+        let (at, of) = (random.below(5), random.below(3));
+        return format!("ids: {{values: [\"http://e/w{at}\", \"http://e/a{of}\"]}}");
     }
-    let (mut way, mut end, mut kind) = (String::new(), String::new(), kind);
+    let (mut way, mut end, mut at) = (String::new(), String::new(), kind);
+    let mut is_id = false;
     for _ in 0..depth {
-        if random.chance(35) {
-            let (name, of) = random.choose(kind.objects());
-            way += &format!("{name}: {{");
-            end.push('}');
-            kind = of;
+        if is_id || !random.chance(35) {
+            break;
         }
+        let (name, of) = random.choose(at.objects());
+        way += &format!("{name}: {{");
+        end.push('}');
+        // An object that is met again is an id alone.
+        is_id = of == kind && end.len() > 1;
+        at = of;
     }
-    // The innermost objects are ids alone.
-    let levels = end.len();
-    let field = match levels >= 2 {
-        true => random.word(&["id", "title", "label", "level"]),
-        false => random.word(kind.scalars()),
+    let field = match is_id || end.len() > 2 {
+        true => "id",
+        false => random.word(at.scalars()),
     };
     let value = operand(random, field);
     let is_text = matches!(field, "title" | "note" | "label" | "team");
-    match random.below(6) {
+    match random.below(8) {
         0 | 1 if is_text => {
             let fuzzy = match random.chance(30) {
                 true => ", fuzziness: \"1\", max_expansions: 1",
@@ -155,7 +155,7 @@ fn leaf(random: &mut Random, kind: Kind, depth: usize) -> String {
             };
             format!("match: {{{way}{field}: {{query: {value}{fuzzy}}}{end}}}")
         }
-        2 => {
+        2 | 6 => {
             let way = way.replace(": {", "__");
             format!("exists: {{field: {way}{field}}}")
         }
@@ -190,12 +190,18 @@ fn clause(random: &mut Random, kind: Kind, depth: usize) -> String {
             format!("bool: {{{}}}", parts.join(", "))
         }
         1 if depth > 0 => {
-            let (name, of) = random.choose(kind.objects());
+            let several = kind
+                .objects()
+                .iter()
+                .filter(|(name, _)| ["by", "works"].contains(name));
+            let several: Vec<_> = several.copied().collect();
+            let (name, of) = random.choose(&several);
             let mode = random.word(&["", ", score_mode: SUM", ", score_mode: MAX"]);
-            format!(
-                "nested: {{{name}: {{query: {{{}}}{mode}}}}}",
-                clause(random, of, depth - 1)
-            )
+            let inner = match random.chance(30) {
+                true => format!("bool: {{must_not: [{{{}}}]}}", leaf(random, of, 0)),
+                false => leaf(random, of, 0),
+            };
+            format!("nested: {{{name}: {{query: {{{inner}}}{mode}}}}}")
         }
         2 if depth > 0 => format!(
             "constant_score: {{filter: {{{}}}}}",
@@ -206,7 +212,7 @@ fn clause(random: &mut Random, kind: Kind, depth: usize) -> String {
             clause(random, kind, depth - 1),
             leaf(random, kind, 1)
         ),
-        4 => "match_all: {}".to_owned(),
+        4 | 5 => "match_all: {}".to_owned(),
         _ => leaf(random, kind, depth),
     }
 }
@@ -246,7 +252,7 @@ pub(super) fn search(random: &mut Random) -> String {
     let index = random.pick(INDEXES);
     let kind = index.of;
     let mut arguments = Vec::new();
-    if random.chance(75) {
+    if random.chance(60) {
         arguments.push(format!("query: {{{}}}", clause(random, kind, 2)));
     }
     if random.chance(20) {

@@ -50,6 +50,10 @@ impl Tally {
             codes,
         } = self;
         println!("{pairs} pairs: {varied} of different data, {answered} with hits, {codes:?}");
+        assert!(
+            !codes.contains_key("GRAPHQL_VALIDATION_FAILED"),
+            "a search is not valid"
+        );
         assert!(varied * 100 >= pairs * 40, "too few worlds differ");
         assert!(
             answered * 100 >= pairs * 15,
@@ -70,7 +74,7 @@ fn without_took(mut answer: Value) -> Value {
 async fn check(engine: &Engine, full: u64) {
     let first = setting("ACCESS_SEED", 1);
     let worlds = count("ACCESS_CASES", full).div_ceil(SEARCHES as u64);
-    let mut tally = Tally::default();
+    let (mut tally, mut gateway) = (Tally::default(), Tally::default());
     for seed in first..first + worlds {
         let mut random = Random::new(seed);
         let soml = schema(&format!("{MODEL}{}", section(&mut random)));
@@ -103,6 +107,18 @@ async fn check(engine: &Engine, full: u64) {
                 turtle(&there)
             );
             tally.count(&one, varied);
+            if number % 4 == 0 {
+                let answers = [&here, &other].map(|world| world.through_gateway(&asker, &query));
+                let [one, two] = answers;
+                let (one, two) = (without_took(one.await), without_took(two.await));
+                assert_eq!(
+                    one,
+                    two,
+                    "ACCESS_SEED={seed}, through the gateway: {query}\n{asker:?}\n{}",
+                    section(&mut Random::new(seed))
+                );
+                gateway.count(&one, varied);
+            }
         }
         // The object service does not show the ids of objects without a type that only some roles show.
         if !leads_to_nothing(&data) {
@@ -112,6 +128,7 @@ async fn check(engine: &Engine, full: u64) {
         other.end().await;
     }
     tally.check();
+    gateway.check();
 }
 
 /// Tells whether some value is an object that is not there.
@@ -172,4 +189,21 @@ fn plain(value: Value) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_caller_may_not_see_changes_no_search() {
     check(&embedded(), 4_000).await;
+}
+
+#[cfg(feature = "opensearch")]
+mod opensearch {
+    use std::sync::Arc;
+
+    use search_index::engine::Engine;
+    use search_index::opensearch::{OpenSearch, OpenSearchOptions};
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    #[ignore = "needs an OpenSearch server named by OPENSEARCH_URL"]
+    async fn what_a_caller_may_not_see_changes_no_search() {
+        let address = std::env::var("OPENSEARCH_URL").expect("OPENSEARCH_URL names the server");
+        let options = OpenSearchOptions::new(address.parse().unwrap(), "roles");
+        let engine: Engine = Arc::new(OpenSearch::new(options).unwrap());
+        super::check(&engine, 2_000).await;
+    }
 }
