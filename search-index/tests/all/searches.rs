@@ -501,7 +501,9 @@ fn only_what_is_selected_is_read_and_scored() {
         [
             "$shown.label",
             "diameter",
+            "people.id",
             "people.alias",
+            "people.pets.id",
             "people.pets.kind",
             "$shown.mass"
         ]

@@ -367,7 +367,7 @@ impl SearchEngine for Memory {
         search: &Search,
         context: &CallContext,
     ) -> Result<Answer, EngineError> {
-        // An indexer looks for the documents that embed an object.
+        // An indexer looks for the documents that embed an object, or say in their facts that they depend on it.
         let text = String::from_utf8_lossy(&search.to_bytes()).into_owned();
         let after = search.search_after.as_ref().map(|after| match &after[0] {
             Some(Value::Text(id)) => id.clone(),
@@ -378,8 +378,11 @@ impl SearchEngine for Memory {
             let found = found.filter(|(id, source)| {
                 let is_after = after.as_ref().is_none_or(|after| *id > after);
                 let names = source.match_indices("\"id\":\"").skip(1);
-                let mut names = names.filter_map(|(at, _)| source[at + 6..].split('"').nth(0));
-                is_after && names.any(|name| text.contains(&format!("\"{name}\"")))
+                let names = names.filter_map(|(at, _)| source[at + 6..].split('"').nth(0));
+                let facts = source.match_indices("\"@");
+                let facts = facts.filter_map(|(at, _)| source[at + 1..].split('"').nth(0));
+                let mut all = names.chain(facts);
+                is_after && all.any(|name| text.contains(&format!("\"{name}\"")))
             });
             let hit = |(id, source): (&String, &String)| Hit {
                 id: id.clone(),
