@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use federation::Ending;
-use graphql_service::{ErrorCode, Service, SlotError, Slots};
+use graphql_service::{Caller, ErrorCode, Service, SlotError, Slots};
 use service_runtime::{
     Advice, Example, HealthRecord, Host, HostState, PrintedSdl, Serve, ServiceRouter, Shown,
 };
@@ -106,7 +106,11 @@ impl Shown for Composite {
         true
     }
 
-    async fn sdl(&self, slots: &Arc<Slots>) -> Result<PrintedSdl, SlotError> {
+    async fn sdl(
+        &self,
+        slots: &Arc<Slots>,
+        _: Option<Arc<Caller>>,
+    ) -> Result<PrintedSdl, SlotError> {
         Composite::sdl(self, slots).await
     }
 }

@@ -9,9 +9,9 @@ use async_trait::async_trait;
 use graph_store::GraphStore;
 use graphql_gen::typesystem::{Api, ApiError};
 use graphql_service::{
-    Documents, MeantFields, Reply, Request, RequestContext, Response, Service, Shorthands,
+    Caller, Documents, MeantFields, Reply, Request, RequestContext, Response, Service, Shorthands,
 };
-use soml_core::access::Rights;
+use soml_core::access::{Rights, RightsTable};
 
 use crate::explain::Explained;
 use crate::options::ServiceOptions;
@@ -90,6 +90,26 @@ impl ObjectService {
     #[must_use]
     pub fn sdl(&self) -> String {
         self.shared.api.sdl()
+    }
+
+    /// Describes for people what a caller may do, where that is decided by roles: which of these apply, and
+    /// [a table](soml_core::access::RightsTable).
+    #[must_use]
+    pub fn rights_of(&self, caller: Option<&Caller>) -> Option<String> {
+        let rights = self.shared.rights.as_ref()?;
+        let access = match caller {
+            Some(caller) if caller.superuser => rights.everything(),
+            Some(caller) => rights.of(caller.roles.iter().map(String::as_str)),
+            None => rights.of([]),
+        };
+        let applying: Vec<&str> = access.roles().collect();
+        let roles = match applying.as_slice() {
+            _ if caller.is_some_and(|caller| caller.superuser) => "a super role".to_owned(),
+            [] => "none that the schema declares".to_owned(),
+            roles => roles.join(", "),
+        };
+        let table = RightsTable::new(self.shared.api.soml(), &access);
+        Some(format!("Roles that apply: {roles}\n\n{table}"))
     }
 
     /// Executes a request.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use graphql_service::{ErrorCode, Service, SlotError, Slots};
+use graphql_service::{Caller, ErrorCode, Service, SlotError, Slots, Weight};
 use object_engine::code as engine;
 use schema_registry::SchemaStore;
 use service_runtime::checks::OBJECT_CHECKS;
@@ -101,7 +101,19 @@ impl Shown for Bound {
         Bound::may_explain(self)
     }
 
-    async fn sdl(&self, slots: &Arc<Slots>) -> Result<PrintedSdl, SlotError> {
-        Bound::sdl(self, slots).await
+    async fn sdl(
+        &self,
+        slots: &Arc<Slots>,
+        caller: Option<Arc<Caller>>,
+    ) -> Result<PrintedSdl, SlotError> {
+        let printed = Bound::sdl(self, slots).await?;
+        let service = Arc::clone(&self.service);
+        let made = slots.run(Weight::Background, None, move |_slot| {
+            match service.rights_of(caller.as_deref()) {
+                Some(rights) => printed.with_comment(&rights),
+                None => printed,
+            }
+        });
+        made.await
     }
 }

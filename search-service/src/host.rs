@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use graphql_service::{ErrorCode, Service, SlotError, Slots};
+use graphql_service::{Caller, ErrorCode, Service, SlotError, Slots};
 use schema_registry::SchemaStore;
 use search_index::code;
 use service_runtime::checks::SEARCH_CHECKS;
@@ -135,7 +135,11 @@ impl Shown for Bound {
         false
     }
 
-    async fn sdl(&self, slots: &Arc<Slots>) -> Result<PrintedSdl, SlotError> {
+    async fn sdl(
+        &self,
+        slots: &Arc<Slots>,
+        _: Option<Arc<Caller>>,
+    ) -> Result<PrintedSdl, SlotError> {
         Bound::sdl(self, slots).await
     }
 }

@@ -13,6 +13,8 @@ use search_index::mapping::FindingKind;
 use search_service::code as search;
 use service_auth::code as auth;
 use service_runtime::code as host;
+use soml_core::Severity;
+use soml_core::access::{READS_OTHERWISE, READS_OTHERWISE_MEANING};
 use soml_core::codes::{CODES, CodeInfo};
 use soml_data::check::CheckCode;
 
@@ -111,6 +113,10 @@ pub fn all() -> impl Iterator<Item = CodeEntry> {
         meaning: row.title,
         info: Some(row),
     });
+    let roles = [CodeEntry {
+        level: Severity::Warning.to_string(),
+        ..error(READS_OTHERWISE, Area::Document, READS_OTHERWISE_MEANING)
+    }];
     let api = ProblemKind::ALL
         .iter()
         .map(|kind| error(kind.code(), Area::Api, kind.meaning()));
@@ -145,7 +151,11 @@ pub fn all() -> impl Iterator<Item = CodeEntry> {
         .iter()
         .map(|code| error(code.as_str(), Area::Folder, code.meaning()));
     let http = http.chain(load).chain(folder);
-    let before = document.chain(api).chain(indexes).chain(change);
+    let before = document
+        .chain(roles)
+        .chain(api)
+        .chain(indexes)
+        .chain(change);
     let config = config::ALL
         .iter()
         .map(|code| error(code.as_str(), Area::Configuration, code.meaning()));
@@ -205,6 +215,11 @@ pub fn diagnostics_markdown() -> String {
             row.name, row.severity, row.title
         ));
     }
+    text.push_str(&format!(
+        "| `{READS_OTHERWISE}` | {} | {} |\n",
+        Severity::Warning,
+        as_title(READS_OTHERWISE_MEANING)
+    ));
     for kind in ProblemKind::ALL {
         text.push_str(&format!(
             "| `{}` | error | {} |\n",

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use graphql_http::HttpError;
+use graphql_service::Caller;
 
 use super::preconditions::has_current;
 use super::service::Host;
@@ -13,10 +15,12 @@ use super::service::Host;
 /// Answers with the SDL of the bound schema, or with 304 to who has it.
 pub(crate) async fn schema<H: Host>(
     State(app): State<Arc<H>>,
+    caller: Option<Extension<Arc<Caller>>>,
     headers: HeaderMap,
 ) -> Result<Response, HttpError> {
     let bound = app.shown().ok_or_else(HttpError::schema_not_bound)?;
-    let printed = bound.sdl(&app.state().resources.slots).await;
+    let caller = caller.map(|Extension(caller)| caller);
+    let printed = bound.sdl(&app.state().resources.slots, caller).await;
     let printed = printed.map_err(HttpError::of_slot)?;
     let etag = HeaderValue::from_str(&printed.etag).expect("hexadecimal digits");
     let cached = has_current(&headers, &etag)?;

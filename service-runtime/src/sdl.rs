@@ -28,6 +28,22 @@ impl PrintedSdl {
     }
 }
 
+impl PrintedSdl {
+    /// Returns the document with a comment before it.
+    #[must_use]
+    pub fn with_comment(&self, comment: &str) -> Self {
+        let mut text = String::with_capacity(self.text.len() + comment.len() * 2);
+        for line in comment.lines() {
+            text.push_str("# ");
+            text.push_str(line);
+            text.push('\n');
+        }
+        text.push('\n');
+        text.push_str(&String::from_utf8_lossy(&self.text));
+        PrintedSdl::new(text)
+    }
+}
+
 /// The place of a printed API.
 #[derive(Clone, Default)]
 pub struct SdlCell(Arc<Shared>);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use graphql_service::{ErrorCode, Service, SlotError, Slots, code as shared};
+use graphql_service::{Caller, ErrorCode, Service, SlotError, Slots, code as shared};
 use serde::Serialize;
 
 use super::health::{Advice, HealthRecord};
@@ -57,8 +57,12 @@ pub trait Shown: Send + Sync {
     /// Tells whether the schema lets clients ask for plans.
     fn may_explain(&self) -> bool;
 
-    /// Returns the API in the GraphQL schema definition language.
-    async fn sdl(&self, slots: &Arc<Slots>) -> Result<PrintedSdl, SlotError>;
+    /// Returns the API in the GraphQL schema definition language, for whoever asks for it.
+    async fn sdl(
+        &self,
+        slots: &Arc<Slots>,
+        caller: Option<Arc<Caller>>,
+    ) -> Result<PrintedSdl, SlotError>;
 }
 
 /// A sample query.

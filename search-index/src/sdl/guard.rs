@@ -141,24 +141,12 @@ impl<'s> Guard<'s> {
         }
     }
 
-    /// Returns the conditions at each object on the way to a target, the outermost first: those on the object of the index, or
-    /// where else the way begins, are about the field alone.
+    /// Returns the conditions at each object on the way to a target, the outermost first: of which objects the field that leads
+    /// on can be read. An object of which something can be read is shown.
     pub(super) fn conditions(&self, found: &Found<'_>) -> Result<Vec<Option<Condition>>> {
-        let mut all = Vec::with_capacity(found.way.len());
-        let mut above: Option<&str> = None;
-        for step in &found.way {
-            let mut own = self.condition(step.object, &step.field)?;
-            if let Some(field) = above {
-                let shown = self.condition_of_embedded(step.object, field)?;
-                own = match (own, shown) {
-                    (Some(own), Some(shown)) => Some(shown.and(own)),
-                    (own, shown) => own.or(shown),
-                };
-            }
-            all.push(own);
-            above = Some(&step.field);
-        }
-        Ok(all)
+        let way = found.way.iter();
+        way.map(|step| self.condition(step.object, &step.field))
+            .collect()
     }
 
     /// Fails unless a target can be read of all objects.

@@ -3,16 +3,21 @@
 use clap::Args;
 use graph_store::CallContext;
 use graph_store::remote::IsolationReport;
+use schema_registry::Checked;
 use serde_json::json;
+use soml_core::access::other_ways;
+use soml_core::span::LineIndex;
 use soml_data::check::{CheckInput, CheckOptions, CheckReport, CheckSeverity, check};
 use soml_data::classes::DataView;
 
 use super::config_args::ConfigArgs;
 use super::format::Format;
-use super::input::Input;
+use super::input::{Input, usable};
 use super::store::{Opened, StoreArgs, over_data, runtime};
+use super::validate::plural;
 use super::{CliError, Console, Exit};
 use crate::misfits;
+use crate::render::{self, Style};
 use crate::store::DataStore;
 
 const EXIT_CODES: &str = "Exit codes:
@@ -36,6 +41,10 @@ pub(super) struct Check {
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20",
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     writers: Option<u32>,
+    /// Checks the roles of the schema in place of data: warns of properties that a role may not read, and reads on
+    /// another way.
+    #[arg(long, conflicts_with_all = ["data", "store", "writers"])]
+    roles: bool,
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
@@ -50,6 +59,9 @@ impl Check {
         if self.input.schema.is_none() && self.input.demo.is_none() {
             let message = "a schema is needed: use --schema FILE";
             return Err(CliError::Usage(message.to_owned()));
+        }
+        if self.roles {
+            return self.check_roles(console);
         }
         let settings = self.config.told(console)?;
         let has_store = self.store.is_given()
@@ -100,6 +112,37 @@ impl Check {
             0 if !is_broken => Exit::Success,
             _ => Exit::Misfit,
         })
+    }
+
+    /// Prints on which other ways roles read what they are denied.
+    fn check_roles(&self, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        let named = self.input.schema_text(true)?;
+        let Some((name, text)) = named else {
+            let message = "a schema is needed: use --schema FILE";
+            return Err(CliError::Usage(message.to_owned()));
+        };
+        let schema = usable(&name, &text, console)?;
+        let lines = LineIndex::new(&text);
+        let findings = other_ways(&schema.soml).into_iter();
+        let checked = Checked {
+            schema: None,
+            valid: true,
+            notes: findings.map(|finding| finding.locate(&lines)).collect(),
+            suppressed: 0,
+        };
+        match self.format {
+            Format::Text => {
+                let rendered = render::text(&name, &text, &checked, Style::Plain);
+                console.out.write_all(rendered.as_bytes())?;
+                let roles = plural(schema.soml.rbac.roles.len(), "role");
+                let warnings = plural(checked.notes.len(), "warning");
+                writeln!(console.out, "{roles}; {warnings}")?;
+            }
+            Format::Json => {
+                writeln!(console.out, "{:#}", schema_registry::json(&name, &checked))?;
+            }
+        }
+        Ok(Exit::Success)
     }
 
     fn print(

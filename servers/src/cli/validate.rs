@@ -97,7 +97,7 @@ fn print_text(files: &[File], console: &mut Console<'_>) -> Result<(), CliError>
     Ok(())
 }
 
-fn plural(n: usize, noun: &str) -> String {
+pub(super) fn plural(n: usize, noun: &str) -> String {
     match (n, noun.strip_suffix('y')) {
         (1, _) => format!("1 {noun}"),
         (_, Some(stem)) => format!("{n} {stem}ies"),

@@ -9,9 +9,7 @@ use clap::Args;
 use graphql_service::Caller;
 use serde_json::{Map, Value};
 use service_auth::{Refusal, Verifier, unverified_claims};
-use soml_core::access::{Access, Part, Rights, ServicePart};
-use soml_core::rbac::Operation;
-use soml_core::schema::{Object, ObjectId, Schema};
+use soml_core::access::{Rights, RightsTable, ServicePart};
 
 use super::config_args::ConfigArgs;
 use super::input::{read_schema, usable};
@@ -133,37 +131,9 @@ impl Whoami {
             .filter(|(part, _)| access.reads_service(*part));
         let parts: Vec<&str> = parts.map(|(_, name)| name).collect();
         writeln!(console.out, "_Service: {}", listed(&parts))?;
-        for (id, object) in schema.objects() {
-            let name = &object.name.graphql;
-            let rights = rights_on(&schema, &access, id, object);
-            writeln!(console.out, "{name}: {rights}")?;
-            for line in row_rules_on(&schema, &access, id, object) {
-                writeln!(console.out, "  {line}")?;
-            }
-        }
+        write!(console.out, "{}", RightsTable::new(&schema, &access))?;
         Ok(())
     }
-}
-
-/// Lists the conditions of roles on objects of a type, and the values that they leave no choice of.
-fn row_rules_on(schema: &Schema, access: &Access, id: ObjectId, object: &Object) -> Vec<String> {
-    let mut lines = Vec::new();
-    for role in access.role_places() {
-        let name = access.name_of(role);
-        for operation in Operation::ALL {
-            for condition in access.conditions(role, id, operation) {
-                let operation = operation.name();
-                lines.push(format!("{name}: {operation} where {condition}"));
-            }
-        }
-        for &property in &object.props {
-            if let Some(value) = access.preset(role, property) {
-                let property = &schema[property].name.graphql;
-                lines.push(format!("{name}: {property} is {value}"));
-            }
-        }
-    }
-    lines
 }
 
 /// Whether a caller may do everything, as far as the settings name the super roles.
@@ -251,38 +221,6 @@ fn time_of(claims: &Map<String, Value>, claim: &str) -> Option<String> {
         true => format!("{number:.0} {unit} ago"),
         false => format!("in {number:.0} {unit}"),
     })
-}
-
-/// Lists what may be done with the parts of an object, operation by operation.
-fn rights_on(schema: &Schema, access: &Access, id: ObjectId, object: &Object) -> String {
-    let fields = [(Part::Id, "id"), (Part::Type, "type"), (Part::Name, "name")];
-    let fields = fields
-        .into_iter()
-        .filter(|(part, _)| *part != Part::Name || object.name_property.is_some());
-    let properties = object.props.iter();
-    let properties = properties.map(|id| (Part::Property(*id), schema[*id].name.graphql.as_str()));
-    let parts: Vec<(Part, &str)> = fields.chain(properties).collect();
-    let operations = [Operation::Read, Operation::Write, Operation::Delete];
-    let rights = operations.into_iter().filter_map(|operation| {
-        // An object is deleted as a whole.
-        let is_meant = |part: Part| operation != Operation::Delete || part == Part::Id;
-        let meant: Vec<_> = parts.iter().filter(|(part, _)| is_meant(*part)).collect();
-        let allowed = meant
-            .iter()
-            .filter(|(part, _)| access.may(id, *part, operation));
-        let names: Vec<&str> = allowed.map(|(_, name)| *name).collect();
-        match names.len() {
-            0 => None,
-            _ if operation == Operation::Delete => Some("delete".to_owned()),
-            count if count == meant.len() => Some(format!("{} everything", operation.name())),
-            _ => Some(format!("{} {}", operation.name(), names.join(", "))),
-        }
-    });
-    let rights: Vec<String> = rights.collect();
-    match rights.is_empty() {
-        true => "nothing".to_owned(),
-        false => rights.join("; "),
-    }
 }
 
 fn listed(names: &[&str]) -> String {

@@ -1,6 +1,7 @@
 //! Searches that obey roles: what a caller may not see makes no difference to anything that is answered, and nothing else is
 //! hidden.
 
+mod cases;
 mod generate;
 mod places;
 mod two_worlds;
@@ -51,6 +52,7 @@ impl Asker {
 struct Served {
     objects: ObjectService,
     searches: SearchService,
+    subgraph: SearchService,
     /// Both behind a gateway.
     gateway: Gateway,
     engine: Engine,
@@ -76,6 +78,7 @@ impl Served {
             gateway: gateway(&objects, &subgraph),
             objects,
             searches,
+            subgraph,
             engine: Arc::clone(engine),
         }
     }

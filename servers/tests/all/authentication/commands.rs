@@ -81,8 +81,10 @@ fn a_token_of_the_command_is_the_one_that_was_asked_for() {
         expires: in 4 days\n\
         roles that apply: Reader\n\
         _Service: sdl\n\
-        Film: read id, type, name, title; write name, title\n\
-        Studio: read everything\n";
+        | object | read           | write       | delete |\n\
+        |--------|----------------|-------------|--------|\n\
+        | Film   | all but secret | name, title | no     |\n\
+        | Studio | all            | nothing     | no     |\n";
     assert_eq!((code, out.as_str()), (Some(0), expected), "{err}");
 }
 
@@ -105,10 +107,10 @@ rbac:
     std::fs::write(&schema, text).unwrap();
     let (_, token, _) = soml(&["token", "--role", "Owner"]);
     let (_, out, err) = soml(&["whoami", token.trim(), "--schema", schema.to_str().unwrap()]);
-    let expected = "Film: read everything; write everything; delete\n  \
-        Owner: read where {OR: [{title: {EQ: 'a b'}}, {owner: {EQ: $claims.sub}}]}\n  \
-        Owner: delete where {owner: {EQ: $claims.sub}}\n  \
-        Owner: owner is $claims.sub\n";
+    let expected = "| Film   | all  | all   | yes    |\n\
+        Owner: read Film where {OR: [{title: {EQ: 'a b'}}, {owner: {EQ: $claims.sub}}]}\n\
+        Owner: delete Film where {owner: {EQ: $claims.sub}}\n\
+        Owner: owner of Film is $claims.sub\n";
     assert!(out.ends_with(expected), "{out}{err}");
 }
 
@@ -259,7 +261,7 @@ fn tokens_of_a_key_in_the_memory_of_a_service_are_verified_by_asking_it() {
         without_secret(&["whoami", &reader, "--demo", "star-wars", "--url", base]);
     assert_eq!(code, Some(0), "{err}");
     assert!(
-        out.contains("roles that apply: ") && out.contains("\nPlanet: "),
+        out.contains("roles that apply: ") && out.contains("\n| Planet "),
         "{out}"
     );
     let port = format!("application.port={}", base.rsplit(':').next().unwrap());

@@ -131,6 +131,30 @@ fn a_good_token_opens_what_is_not_public() {
 }
 
 #[test]
+fn the_schema_begins_with_what_the_caller_may_do() {
+    let service = secured(&[]);
+    let text = |roles: &[&str]| {
+        let token = token_of("anna", roles);
+        let answer = as_user(&service, "GET", "/schema.graphql", &token);
+        (answer.header("etag"), answer.text())
+    };
+    let (tag, unknown) = text(&["Unknown"]);
+    let start = "# Roles that apply: none that the schema declares\n# \n# | object ";
+    assert!(unknown.starts_with(start), "{unknown}");
+    let row = unknown
+        .lines()
+        .find(|line| line.starts_with("# | Film "))
+        .unwrap();
+    assert!(row.ends_with("| nothing | nothing | no     |"), "{row}");
+    let (other_tag, admin) = text(&["Admin"]);
+    assert!(admin.starts_with("# Roles that apply: Admin\n"), "{admin}");
+    assert!(!tag.is_empty() && tag != other_tag);
+    Schema::parse_and_validate(&admin, "schema.graphql").unwrap();
+    let open = Service::demo().get("/schema.graphql").text();
+    assert!(!open.contains("Roles that apply"));
+}
+
+#[test]
 fn without_security_nothing_needs_a_token_and_none_is_looked_at() {
     let service = Service::demo();
     assert_eq!(service.get("/soml").status, 200);

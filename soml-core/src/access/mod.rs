@@ -10,6 +10,9 @@
 //! shows the value of another property, so it follows that one; `notActions` can exclude it as `name`
 //! too.
 
+mod table;
+mod ways;
+
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -17,6 +20,9 @@ use std::sync::Arc;
 use crate::rbac::{Action, Operation, Preset, Role, RowFilter};
 use crate::schema::{ObjectId, ObjectKind, PropertyId, Schema};
 use crate::value::Value;
+
+pub use self::table::RightsTable;
+pub use self::ways::{READS_OTHERWISE, READS_OTHERWISE_MEANING, other_ways};
 
 /// The role of callers none of whose roles a schema declares.
 pub const DEFAULT_ROLE: &str = "Default";
