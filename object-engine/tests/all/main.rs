@@ -1,6 +1,7 @@
 //! The behaviour of the object service, over every kind of store.
 
 mod access;
+mod access_page;
 mod aggregates;
 #[cfg(feature = "async-graphql")]
 mod async_graphql;

@@ -25,7 +25,7 @@ pub(super) struct Clauses<'i> {
     trail: Trail<'i>,
     limits: &'i ClauseLimits<'i>,
     guard: Guard<'i>,
-    /// Some of the objects are not shown, so no score may depend on what all of them say.
+    /// What the clause is about is hidden of some objects, so no score may depend on what all of them say.
     hides_some: bool,
 }
 
@@ -45,15 +45,15 @@ impl<'i> Clauses<'i> {
         place: Place,
         guard: Guard<'i>,
         limits: &'i ClauseLimits<'i>,
-    ) -> Result<Self> {
-        Ok(Clauses {
+    ) -> Self {
+        Clauses {
             object,
             place,
             trail: Trail::new(guard.argument),
             limits,
             guard,
-            hides_some: guard.shown(object)?.condition().is_some(),
-        })
+            hides_some: false,
+        }
     }
 
     /// Reads a clause. An error says where it stands.
@@ -153,7 +153,7 @@ impl<'i> Clauses<'i> {
         let inside = Clauses {
             object: &embedded.fields,
             trail: self.trail.member(key),
-            hides_some: self.hides_some || shown.is_some() || readable.is_some(),
+            hides_some: self.hides_some || readable.is_some(),
             ..self
         };
         if !embedded.nested {
