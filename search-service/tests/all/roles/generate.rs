@@ -339,7 +339,7 @@ pub(super) const ALL: &str = "
 }
 fragment work on Work {
   __typename id type title note { value lang } owner public pages weight team written
-  ... on Book { price sequel { id } } ... on Letter { to { id } } by { id }
+  ... on Book { price sequel { id } } ... on Letter { to { id } } by { id } by_count
 }
-fragment author on Author { __typename id type label level works { id } }
+fragment author on Author { __typename id type label level works { id } works_count }
 ";

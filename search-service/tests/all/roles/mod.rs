@@ -4,6 +4,7 @@
 mod cases;
 mod generate;
 mod places;
+mod queries;
 mod two_worlds;
 
 use std::sync::Arc;

@@ -178,7 +178,7 @@ fn leaf(random: &mut Random, kind: Kind, depth: usize) -> String {
 }
 
 fn clause(random: &mut Random, kind: Kind, depth: usize) -> String {
-    match random.below(10) {
+    match random.below(13) {
         0 if depth > 0 => {
             let each = |random: &mut Random| format!("[{{{}}}]", clause(random, kind, depth - 1));
             let mut parts = Vec::new();
@@ -189,7 +189,7 @@ fn clause(random: &mut Random, kind: Kind, depth: usize) -> String {
             }
             format!("bool: {{{}}}", parts.join(", "))
         }
-        1 if depth > 0 => {
+        1 | 11 | 12 if depth > 0 => {
             let several = kind
                 .objects()
                 .iter()

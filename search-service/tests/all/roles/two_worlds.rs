@@ -1,8 +1,10 @@
 //! Two worlds: over data that look the same to a caller of the object service, searches are answered alike.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::Value;
+use soml_core::{Schema, Valid};
 use test_support::random::Random;
 use test_support::random_tests::{count, setting};
 
@@ -10,7 +12,8 @@ use search_index::engine::Engine;
 
 use super::generate::{ALL, Data, MODEL, asker, changed, data, section, turtle};
 use super::places::search;
-use super::{Served, embedded, schema};
+use super::queries::query;
+use super::{Asker, Served, embedded, schema};
 
 /// Searches over each pair of worlds.
 const SEARCHES: usize = 20;
@@ -33,8 +36,11 @@ impl Tally {
         self.pairs += 1;
         self.varied += usize::from(varied);
         let roots = answer["data"].as_object().into_iter().flatten();
-        let hits = roots.filter_map(|(_, root)| root["hits"].as_array());
-        self.answered += usize::from(hits.into_iter().any(|hits| !hits.is_empty()));
+        let mut found = roots.filter_map(|(_, root)| match root["hits"].as_array() {
+            Some(hits) => Some(!hits.is_empty()),
+            None => root.as_array().map(|objects| !objects.is_empty()),
+        });
+        self.answered += usize::from(found.any(|is_some| is_some));
         for error in answer["errors"].as_array().into_iter().flatten() {
             let code = error["extensions"]["code"].as_str().unwrap_or("none");
             *self.codes.entry(code.to_owned()).or_default() += 1;
@@ -82,15 +88,7 @@ async fn check(engine: &Engine, full: u64) {
         let data = data(&mut random);
         let here = Served::new(&soml, &turtle(&data), engine).await;
         let seen = here.object(&asker, ALL).await;
-        let mut there = data.clone();
-        for _ in 0..CHANGES {
-            let mut other = there.clone();
-            changed(&mut random, &mut other);
-            let objects = super::objects(&soml, &turtle(&other));
-            if super::answer(&objects, &asker, ALL).await == seen {
-                there = other;
-            }
-        }
+        let there = unseen(&soml, &asker, (&data, &seen), &mut random).await;
         let varied = there != data;
         let other = Served::new(&soml, &turtle(&there), engine).await;
         for number in 0..SEARCHES {
@@ -131,6 +129,25 @@ async fn check(engine: &Engine, full: u64) {
     gateway.check();
 }
 
+/// Changes data as a caller does not see them.
+async fn unseen(
+    soml: &Arc<Valid<Schema>>,
+    asker: &Asker,
+    (data, seen): (&Data, &Value),
+    random: &mut Random,
+) -> Data {
+    let mut there = data.clone();
+    for _ in 0..CHANGES {
+        let mut other = there.clone();
+        changed(random, &mut other);
+        let objects = super::objects(soml, &turtle(&other));
+        if super::answer(&objects, asker, ALL).await == *seen {
+            there = other;
+        }
+    }
+    there
+}
+
 /// Tells whether some value is an object that is not there.
 fn leads_to_nothing(data: &Data) -> bool {
     let properties = data.values().flatten();
@@ -140,7 +157,7 @@ fn leads_to_nothing(data: &Data) -> bool {
 }
 
 /// Checks that a search finds and shows all that the object service shows.
-async fn complete(world: &Served, asker: &super::Asker, seed: u64) {
+async fn complete(world: &Served, asker: &Asker, seed: u64) {
     for (kind, fields) in [
         ("work", "id title pages team by { id }"),
         ("book", "id price public sequel { id title }"),
@@ -184,6 +201,39 @@ fn plain(value: Value) -> Value {
         }
         other => other,
     }
+}
+
+/// Asks the object service as well: where all that a caller is shown is alike, every other answer is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn conditions_that_read_data_hide_it_from_every_query() {
+    let first = setting("ACCESS_SEED", 1);
+    let worlds = count("ACCESS_CASES", 10_000).div_ceil(SEARCHES as u64);
+    let mut tally = Tally::default();
+    for seed in first..first + worlds {
+        let mut random = Random::new(seed);
+        let soml = schema(&format!("{MODEL}{}", section(&mut random)));
+        let asker = asker(&mut random);
+        let data = data(&mut random);
+        let here = super::objects(&soml, &turtle(&data));
+        let seen = super::answer(&here, &asker, ALL).await;
+        let there = unseen(&soml, &asker, (&data, &seen), &mut random).await;
+        let other = super::objects(&soml, &turtle(&there));
+        for number in 0..SEARCHES {
+            let query = query(&mut random);
+            let one = super::answer(&here, &asker, &query).await;
+            let two = super::answer(&other, &asker, &query).await;
+            assert_eq!(
+                one,
+                two,
+                "ACCESS_SEED={seed}, query {number}: {query}\n{asker:?}\n{}\n{}\n{}",
+                section(&mut Random::new(seed)),
+                turtle(&data),
+                turtle(&there)
+            );
+            tally.count(&one, there != data);
+        }
+    }
+    tally.check();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
