@@ -111,7 +111,7 @@ pub struct ObjectFields {
     pub id_only: bool,
     /// Fields of properties by GraphQL name, in the order of the object's properties.
     pub fields: IndexMap<String, Field>,
-    /// What the field [`FACTS`] says of each object.
+    /// What the field `$facts` says of each object.
     pub facts: Arc<[Fact]>,
 }
 

@@ -378,7 +378,7 @@ impl SearchApi {
         let given = Input::Object(given.collect());
         let counted = ClauseLimits::new(limits);
         let query = |key| {
-            let clauses = Clauses::new(object, place, of.guard(key, place.location), &counted);
+            let clauses = Clauses::new(object, place, of.guard(key, place.location), &counted)?;
             given
                 .get(key)
                 .map(|clause| clauses.query(clause))

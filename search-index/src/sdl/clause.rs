@@ -25,7 +25,7 @@ pub(super) struct Clauses<'i> {
     trail: Trail<'i>,
     limits: &'i ClauseLimits<'i>,
     guard: Guard<'i>,
-    /// What the clause is about is hidden of some objects, so no score may depend on what all of them say.
+    /// Something of what the clause is about is hidden, so no score may depend on what all objects say.
     hides_some: bool,
 }
 
@@ -45,15 +45,15 @@ impl<'i> Clauses<'i> {
         place: Place,
         guard: Guard<'i>,
         limits: &'i ClauseLimits<'i>,
-    ) -> Self {
-        Clauses {
+    ) -> Result<Self> {
+        Ok(Clauses {
             object,
             place,
             trail: Trail::new(guard.argument),
             limits,
             guard,
-            hides_some: false,
-        }
+            hides_some: guard.shown(object)?.condition().is_some(),
+        })
     }
 
     /// Reads a clause. An error says where it stands.
@@ -153,7 +153,7 @@ impl<'i> Clauses<'i> {
         let inside = Clauses {
             object: &embedded.fields,
             trail: self.trail.member(key),
-            hides_some: self.hides_some || readable.is_some(),
+            hides_some: self.hides_some || shown.is_some() || readable.is_some(),
             ..self
         };
         if !embedded.nested {

@@ -67,11 +67,15 @@ impl<'s> Guard<'s> {
         }
     }
 
-    /// Returns of which objects a field can be read.
+    /// Returns of which objects, among those that are shown, a field can be read.
     pub(super) fn readable(&self, object: &ObjectFields, field: &str) -> Result<Meant> {
-        match self.sight {
-            Some(sight) => self.meant(sight.readable(object.object, field), object),
-            None => Ok(Meant::All),
+        let Some(sight) = self.sight else {
+            return Ok(Meant::All);
+        };
+        let readable = sight.readable(object.object, field);
+        match readable == sight.shown(object.object) && readable != Seen::Nothing {
+            true => Ok(Meant::All),
+            false => self.meant(readable, object),
         }
     }
 
@@ -141,12 +145,24 @@ impl<'s> Guard<'s> {
         }
     }
 
-    /// Returns the conditions at each object on the way to a target, the outermost first: of which objects the field that leads
-    /// on can be read. An object of which something can be read is shown.
+    /// Returns the conditions at each object on the way to a target, the outermost first: that it is shown, and of which objects
+    /// the field that leads on can be read. Where the way begins, it is known already that the object is shown.
     pub(super) fn conditions(&self, found: &Found<'_>) -> Result<Vec<Option<Condition>>> {
-        let way = found.way.iter();
-        way.map(|step| self.condition(step.object, &step.field))
-            .collect()
+        let mut all = Vec::with_capacity(found.way.len());
+        let mut above: Option<&str> = None;
+        for step in &found.way {
+            let readable = self.condition(step.object, &step.field)?;
+            let shown = match above {
+                Some(field) => self.condition_of_embedded(step.object, field)?,
+                None => None,
+            };
+            all.push(match (readable, shown) {
+                (Some(readable), Some(shown)) => Some(shown.and(readable)),
+                (readable, shown) => readable.or(shown),
+            });
+            above = Some(&step.field);
+        }
+        Ok(all)
     }
 
     /// Fails unless a target can be read of all objects.

@@ -107,6 +107,30 @@ async fn what_may_not_be_read_is_left_out_of_hits_and_refused_in_clauses() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_readable_wherever_an_object_is_shown_sorts_and_pages() {
+    let served = served().await;
+    let page = async |after: &str| {
+        let query = format!(
+            "{{ book_search(sort: [{{title: {{}}}}], size: 1{after}) {{ hits {{ id sort }} }} }}"
+        );
+        served.search(&reader(), &query).await
+    };
+    let first = page("").await;
+    let expected = json!([{"id": "http://e/a", "sort": ["rare words", "http://e/a"]}]);
+    assert_eq!(first["data"]["book_search"]["hits"], expected, "{first}");
+    let second = page(", search_after: [\"rare words\", \"http://e/a\"]").await;
+    assert_eq!(
+        second["data"]["book_search"]["hits"][0]["id"], "http://e/c",
+        "{second}"
+    );
+    // Of authors, who are hidden from some, no order tells.
+    let junior = Asker::new(&["Junior"], &json!({"level": 5}));
+    let query = "{ book_search(sort: [{authors: {label: {}}}]) { total { value } } }";
+    let answer = served.search(&junior, query).await;
+    assert_eq!(code(&answer), "ACCESS_DENIED", "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn embedded_objects_that_are_hidden_are_not_shown_and_not_found() {
     let served = served().await;
     let junior = Asker::new(&["Junior"], &json!({"level": 5}));
@@ -125,6 +149,38 @@ async fn embedded_objects_that_are_hidden_are_not_shown_and_not_found() {
         "all": {"total": {"value": 3}, "aggregations": [{"buckets": [{"key": "Jo", "doc_count": 2}]}]},
     });
     assert_eq!(answer["data"], expected, "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn buckets_that_would_show_hidden_values_or_count_what_is_hidden_as_missing_are_refused() {
+    let served = served().await;
+    let asked = async |asker: &Asker, field: &str, option: &str| {
+        let terms = format!("{{name: \"n\", terms: {{field: {field}, {option}}}}}");
+        let query = format!(
+            "{{ book_search(aggregations: [{terms}]) {{ aggregations {{ buckets {{ key }} }} }} }}"
+        );
+        let answer = served.search(asker, &query).await;
+        code(&answer).to_owned()
+    };
+    let junior = Asker::new(&["Junior"], &json!({"level": 5}));
+    for (asker, field, option, expected) in [
+        (reader(), "title", "min_doc_count: 0", "ACCESS_DENIED"),
+        (admin(), "title", "min_doc_count: 0", "none"),
+        (
+            junior.clone(),
+            "authors__label",
+            "missing: \"-\"",
+            "ACCESS_DENIED",
+        ),
+        (junior, "title", "missing: \"-\"", "none"),
+        (reader(), "title", "missing: \"-\"", "none"),
+    ] {
+        assert_eq!(
+            asked(&asker, field, option).await,
+            expected,
+            "{field} {option}"
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

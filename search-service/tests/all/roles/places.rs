@@ -124,7 +124,7 @@ fn operand(random: &mut Random, field: &str) -> String {
 
 /// Makes a clause on a field, at most some levels down.
 fn leaf(random: &mut Random, kind: Kind, depth: usize) -> String {
-    if depth > 1 && random.chance(5) {
+    if depth > 1 && random.chance(12) {
         let (at, of) = (random.below(5), random.below(3));
         return format!("ids: {{values: [\"http://e/w{at}\", \"http://e/a{of}\"]}}");
     }
