@@ -36,6 +36,7 @@ rbac:
     Colleague:
       actions: ['*/*/read']
       filters: {Book: {read: {authors: {label: {EQ: $claims.sub}, team: {EQ: $claims.team}}}}}
+    Titles: {actions: ['Book/title/read']}
     Junior:
       actions: ['*/*/read']
       filters: {Author: {read: {level: {LT: $claims.level}}}}
@@ -104,6 +105,33 @@ async fn what_may_not_be_read_is_left_out_of_hits_and_refused_in_clauses() {
         assert_eq!(code(&answer), "ACCESS_DENIED", "{arguments}: {answer}");
         assert!(answer.get("data").is_none(), "{arguments}: {answer}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_id_that_only_some_roles_show_is_found_and_shown_where_they_do() {
+    let served = served().await;
+    let asker = Asker::new(&["Titles", "Reader"], &json!({}));
+    let query = "{
+        all: book_search { hits { id sort book { id title public } } }
+        shown: book_search(query: {ids: {values: [\"http://e/a\"]}}) { total { value } }
+        hidden: book_search(query: {ids: {values: [\"http://e/b\"]}}) { total { value } }
+        term: book_search(query: {term: {id: {value: \"http://e/b\"}}}) { total { value } }
+        without: book_search(query: {bool: {must_not: [{ids: {values: [\"http://e/b\"]}}]}}) { total { value } }
+    }";
+    let answer = served.search(&asker, query).await;
+    let expected = json!({
+        "all": {"hits": [
+            {"id": "http://e/a", "book": {"id": "http://e/a", "title": "rare words", "public": true}},
+            {"book": {"title": "words", "public": null}},
+            {"id": "http://e/c", "book": {"id": "http://e/c", "title": "words words", "public": true}},
+        ]},
+        "shown": {"total": {"value": 1}},
+        "hidden": {"total": {"value": 0}},
+        "term": {"total": {"value": 0}},
+        "without": {"total": {"value": 3}},
+    });
+    assert_eq!(answer["data"], expected, "{answer}");
+    assert_eq!(code(&answer), "ACCESS_FIELD_REMOVED");
 }
 
 #[tokio::test(flavor = "multi_thread")]
