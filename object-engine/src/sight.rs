@@ -301,8 +301,8 @@ impl Sight {
         }
         match any.len() {
             _ if is_undecided => Seen::Undecided,
-            0 => Seen::Nothing,
             1 => Seen::Some(any.swap_remove(0)),
+            // None of the objects, of which something could be read if the claims were others.
             _ => Seen::Some(Decided::Any(any)),
         }
     }

@@ -82,6 +82,24 @@ async fn a_role_finds_what_its_condition_accepts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn without_the_claim_of_a_condition_nothing_is_found_and_nothing_is_refused() {
+    let served = served().await;
+    let junior = Asker::new(&["Junior"], &json!({}));
+    let query = "{
+        author_search(query: {match: {label: {query: \"Jo\"}}}, sort: [{label: {}}]) { total { value } hits { id } }
+        book_search(query: {match: {authors: {label: {query: \"Jo\"}}}}) { total { value } }
+        books: book_search(size: 1) { hits { book { authors { label } } } }
+    }";
+    let answer = served.search(&junior, query).await;
+    let expected = json!({
+        "author_search": {"total": {"value": 0}, "hits": []},
+        "book_search": {"total": {"value": 0}},
+        "books": {"hits": [{"book": {"authors": null}}]},
+    });
+    assert_eq!(answer, json!({"data": expected}));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_may_not_be_read_is_left_out_of_hits_and_refused_in_clauses() {
     let served = served().await;
     let query = "{ book_search { hits { book { title secret } } } }";
