@@ -37,6 +37,9 @@ rbac:
       actions: ['*/*/read']
       filters: {Book: {read: {authors: {label: {EQ: $claims.sub}, team: {EQ: $claims.team}}}}}
     Titles: {actions: ['Book/title/read']}
+    Others:
+      actions: ['*/*/read']
+      filters: {Book: {read: {NOT: {title: {EQ: $claims.title}}}}}
     Junior:
       actions: ['*/*/read']
       filters: {Author: {read: {level: {LT: $claims.level}}}}
@@ -97,6 +100,16 @@ async fn without_the_claim_of_a_condition_nothing_is_found_and_nothing_is_refuse
         "books": {"hits": [{"book": {"authors": null}}]},
     });
     assert_eq!(answer, json!({"data": expected}));
+    for (claims, number) in [(json!({"title": "words"}), 2), (json!({}), 0)] {
+        let others = Asker::new(&["Others"], &claims);
+        let answer = served
+            .search(&others, "{ book_search { total { value } } }")
+            .await;
+        assert_eq!(
+            answer["data"]["book_search"]["total"]["value"], number,
+            "{answer}"
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -239,6 +252,29 @@ async fn scores_say_nothing_of_hidden_texts() {
     let answer = served.search(&admin(), query).await;
     let scores = &answer["data"]["book_search"]["hits"];
     assert_ne!(scores[0]["score"], scores[2]["score"], "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hidden_word_takes_no_place_among_similar_ones() {
+    let data = DATA.replace("v:title 'words' ", "v:title 'ward' ");
+    let served = Served::new(&schema(MODEL), &data, &embedded()).await;
+    let query = "{ book_search(query: {match: {title: {query: \"ward\", fuzziness: \"2\", max_expansions: 1}}}) { total { value } } }";
+    let answer = served.search(&reader(), query).await;
+    assert_eq!(
+        answer["data"]["book_search"]["total"]["value"], 2,
+        "{answer}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reference_for_a_gateway_is_null_where_its_id_may_not_be_read() {
+    let served = served().await;
+    let asker = Asker::new(&["Titles", "Reader"], &json!({}));
+    let query = "{ book_search { hits { book { id } } } }";
+    let answer = super::answer(&served.subgraph, &asker, query).await;
+    let expected =
+        json!([{"book": {"id": "http://e/a"}}, {"book": null}, {"book": {"id": "http://e/c"}}]);
+    assert_eq!(answer["data"]["book_search"]["hits"], expected, "{answer}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
