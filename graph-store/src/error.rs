@@ -27,6 +27,10 @@ pub enum StoreError {
     /// Another transaction changed what this one has read; nothing was written, and it can be repeated.
     #[error("another transaction changed the same data")]
     Conflict,
+    /// The server of the transaction failed before the commit; nothing was written, and the transaction can be repeated,
+    /// on another server.
+    #[error("the transaction ended with the server that it was begun on")]
+    Interrupted(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The store does not keep concurrent writers apart, or is known not to; the message is fit for
     /// clients.
     #[error("{0}")]

@@ -29,7 +29,7 @@ pub(crate) fn store_error(error: &StoreError, request_id: &str) -> GraphqlError 
             code::WRITE_OUTCOME_UNKNOWN,
             "it is unknown whether the mutation was written",
         ),
-        StoreError::Unavailable(_) => {
+        StoreError::Unavailable(_) | StoreError::Interrupted(_) => {
             failed(code::STORE_UNAVAILABLE, "the store cannot be reached")
         }
         StoreError::DiskFull(_) => failed(code::STORE_FULL, "the mutation was not written"),

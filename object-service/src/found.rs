@@ -6,6 +6,6 @@ use service_runtime::HealthRecord;
 #[derive(Clone)]
 pub(crate) struct Found {
     pub(crate) record: HealthRecord,
-    /// What is wrong with the store of schemas.
+    /// Why the store of schemas does not do what it is asked for.
     pub(crate) schemas: Option<String>,
 }

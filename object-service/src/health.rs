@@ -6,7 +6,7 @@ use std::time::Duration;
 use graph_store::{CallContext, StoreError, WriteStore};
 use graphql_service::{Request, RequestContext};
 use service_runtime::checks::{MUTATION, QUERY, SCHEMA, SCHEMA_RIGHTS, STORE};
-use service_runtime::schemas::store_trouble;
+use service_runtime::schemas::{StoreTrouble, store_trouble};
 use service_runtime::{HealthRecord, Host, Status};
 
 use super::app::{App, Mutations};
@@ -40,7 +40,11 @@ async fn fresh(app: &App) -> Found {
     let checks = vec![store, schema, rights, query, check_mutation(app).await];
     let description = "The object service answers GraphQL requests.";
     let record = HealthRecord::of_service(&app.host.options.name, "graphql", description, checks);
-    Found { record, schemas }
+    let schemas = schemas.filter(|trouble| !trouble.serves);
+    Found {
+        record,
+        schemas: schemas.map(|trouble| trouble.message),
+    }
 }
 
 async fn check_store(app: &App) -> HealthRecord {
@@ -54,7 +58,17 @@ async fn check_store(app: &App) -> HealthRecord {
             Status::Warning,
             format!("the {} store is empty", info.provider),
         ),
-        Ok(Ok(info)) => (Status::Ok, format!("the {} store answers", info.provider)),
+        Ok(Ok(info)) => {
+            let message = format!("the {} store answers", info.provider);
+            let troubles = info.troubles();
+            if troubles.is_empty() {
+                (Status::Ok, message)
+            } else {
+                let troubles = troubles.join(", ");
+                let message = format!("{message}, and some of its servers do not: {troubles}");
+                (Status::Warning, message)
+            }
+        }
         Ok(Err(error)) => {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
@@ -71,11 +85,11 @@ async fn check_store(app: &App) -> HealthRecord {
 }
 
 /// Checks what is bound, given what is wrong with the store of schemas.
-async fn check_schema(app: &App, trouble: Option<&String>) -> HealthRecord {
-    if let Some(trouble) = trouble {
-        return SCHEMA.record(Status::Error, trouble.clone());
+async fn check_schema(app: &App, trouble: Option<&StoreTrouble>) -> HealthRecord {
+    if let Some(trouble) = trouble.filter(|trouble| !trouble.serves) {
+        return SCHEMA.record(Status::Error, trouble.message.clone());
     }
-    let (status, message) = match (app.bound(), app.not_followed.load_full()) {
+    let (mut status, mut message) = match (app.bound(), app.not_followed.load_full()) {
         (Some(bound), None) => (Status::Ok, format!("schema `{}` is bound", bound.id)),
         (Some(bound), Some(why)) => {
             let message = format!("schema `{}` is served: {why}", bound.id);
@@ -84,6 +98,10 @@ async fn check_schema(app: &App, trouble: Option<&String>) -> HealthRecord {
         (None, None) => (Status::Error, "no schema is bound".to_owned()),
         (None, Some(why)) => (Status::Error, format!("no schema is served: {why}")),
     };
+    if let Some(trouble) = trouble {
+        status = status.max(Status::Warning);
+        message = format!("{message}; {}", trouble.message);
+    }
     match tokio::time::timeout(CHECK_TIME, app.schemas.missing()).await {
         Ok(Ok(missing)) if missing.is_empty() => SCHEMA.record(status, message),
         Ok(Ok(missing)) => {

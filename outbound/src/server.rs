@@ -81,6 +81,12 @@ impl Server {
         std::mem::take(&mut *self.state()).failures > 0
     }
 
+    /// Returns whether the server has failed since it last answered.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.state().failures > 0
+    }
+
     /// Returns until when the server is left out, if it is.
     #[must_use]
     pub fn aside_until(&self) -> Option<Instant> {
@@ -108,14 +114,15 @@ mod tests {
     fn a_server_that_fails_again_is_left_out_for_longer_up_to_a_bound() {
         let server = server();
         assert_eq!(server.aside_until(), None);
-        assert!(server.set_aside(LONG, 3 * LONG));
+        assert!(!server.has_failed());
+        assert!(server.set_aside(LONG, 3 * LONG) && server.has_failed());
         let once = server.aside_until().unwrap();
         assert!(!server.set_aside(LONG, 3 * LONG));
         let twice = server.aside_until().unwrap();
         assert!(twice >= once + LONG);
         server.set_aside(LONG, 3 * LONG);
         assert!(server.aside_until().unwrap() <= Instant::now() + 3 * LONG);
-        assert!(server.set_back() && !server.set_back());
+        assert!(server.set_back() && !server.set_back() && !server.has_failed());
         assert_eq!(server.aside_until(), None);
     }
 

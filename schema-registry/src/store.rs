@@ -376,9 +376,10 @@ pub trait SchemaStore: Send + Sync + 'static {
         Err(SchemaStoreError::Failed("the store keeps no leases".into()))
     }
 
-    /// Checks that the store can be read and written to, by asking it.
-    async fn probe(&self) -> Result<(), SchemaStoreError> {
-        Ok(())
+    /// Checks that the store can be read and written to, by asking it. Returns what is wrong with servers of it that others
+    /// stand in for, without their addresses.
+    async fn probe(&self) -> Result<Vec<String>, SchemaStoreError> {
+        Ok(Vec::new())
     }
 
     /// Returns the names of files that the store has written and that are not there any more, without which a

@@ -306,7 +306,7 @@ impl SchemaStore for KeptBinding {
         Ok(())
     }
 
-    async fn probe(&self) -> Result<(), SchemaStoreError> {
+    async fn probe(&self) -> Result<Vec<String>, SchemaStoreError> {
         self.schemas.probe().await
     }
 

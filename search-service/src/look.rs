@@ -6,6 +6,7 @@ use std::time::Duration;
 use call_context::CallError;
 use search_index::engine::{Built, EngineError};
 use service_runtime::HealthRecord;
+use service_runtime::schemas::StoreTrouble;
 
 use super::bound::Bound;
 
@@ -15,7 +16,7 @@ pub(crate) struct Found {
     pub(crate) record: HealthRecord,
     /// The engine that searches run on answered.
     pub(crate) engine_answers: bool,
-    /// What is wrong with the store of the schemas that other instances share.
+    /// Why the store of the schemas, which other instances share, does not do what it is asked for.
     pub(crate) schemas: Option<String>,
 }
 
@@ -30,7 +31,7 @@ pub(super) struct Look {
     /// The indexes of the bound schema, in the order of its definitions; none where the engine does not answer.
     pub(super) indexes: Vec<SeenIndex>,
     /// What is wrong with the store of the schemas that other instances share, without addresses.
-    pub(super) schemas: Option<String>,
+    pub(super) schemas: Option<StoreTrouble>,
     /// The sequence of the last change of the data; `None` where their store does not say.
     pub(super) sequence: Option<u64>,
 }

@@ -13,7 +13,7 @@ use search_index::engine::{
 use search_index::indexer::Data;
 use search_index::mapping::IndexDefinition;
 use search_index::service::Target;
-use service_runtime::schemas::store_trouble;
+use service_runtime::schemas::{StoreTrouble, store_trouble};
 use tokio::time::{Instant, timeout_at};
 
 use super::app::SearchApp;
@@ -72,7 +72,7 @@ impl SearchApp {
     }
 
     /// Asks the store of the schemas, if other instances share it; returns what is wrong with it.
-    async fn see_schemas(&self) -> Option<String> {
+    async fn see_schemas(&self) -> Option<StoreTrouble> {
         if !self.schemas.is_shared() {
             return None;
         }

@@ -2,6 +2,7 @@
 
 use search_index::service::Target;
 use service_runtime::checks::{INDEXER, INDEXES, SEARCH};
+use service_runtime::schemas::StoreTrouble;
 use service_runtime::{Check, HealthRecord, Status};
 
 use super::app::SearchApp;
@@ -36,7 +37,7 @@ fn found(app: &SearchApp, look: &Look) -> Found {
     Found {
         record,
         engine_answers: matches!(look.searched, EngineState::Answers),
-        schemas: look.schemas.clone(),
+        schemas: look.schemas.as_ref().and_then(obstructing),
     }
 }
 
@@ -69,7 +70,7 @@ fn check_search(app: &SearchApp, look: &Look) -> HealthRecord {
         }
         EngineState::Answers => {}
     }
-    if let Some(trouble) = &look.schemas {
+    if let Some(trouble) = look.schemas.as_ref().and_then(obstructing) {
         return record(&SEARCH, severities.unavailable, trouble);
     }
     let Some(bound) = app.bound() else {
@@ -89,7 +90,16 @@ fn check_search(app: &SearchApp, look: &Look) -> HealthRecord {
         );
         return SEARCH.record(Status::Warning, message);
     }
+    if let Some(trouble) = &look.schemas {
+        let message = format!("{message}; {}", trouble.message);
+        return SEARCH.record(Status::Warning, message);
+    }
     SEARCH.record(Status::Ok, message)
+}
+
+/// Returns what is wrong with the store of schemas, unless it does what it is asked for.
+fn obstructing(trouble: &StoreTrouble) -> Option<String> {
+    (!trouble.serves).then(|| trouble.message.clone())
 }
 
 fn check_indexes(app: &SearchApp, look: &Look) -> HealthRecord {

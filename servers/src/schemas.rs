@@ -68,8 +68,10 @@ impl Settings {
 
     fn rdf4j_options(&self) -> Rdf4jSchemaOptions {
         let settings = &self.storage.rdf4j;
+        let mut connection = settings.connection.clone();
+        connection.force_connection |= self.sparql.force_connection;
         Rdf4jSchemaOptions {
-            connection: settings.connection.clone(),
+            connection,
             application: self.name.clone(),
             auto_create_repository: settings.creates_repository,
             repository_config: settings.repository_template.0.clone(),
@@ -217,7 +219,14 @@ mod tests {
         );
         assert!(!connection("cluster.retryOnHttp4xx", "false").retry_on_http_4xx);
         assert!(!connection("cluster.retryOnHttp5xx", "false").retry_on_http_5xx);
+        assert_eq!(
+            connection("cluster.unavailableWriteTimeout", "7").unavailable_write_timeout,
+            time
+        );
         assert!(connection("cluster.forceClusterClient", "true").force_cluster_client);
+        assert!(connection("cluster.forceConnection", "true").force_connection);
+        let of_data = settings(&[("sparql.endpoint.cluster.forceConnection", "true")]);
+        assert!(of_data.rdf4j_options().connection.force_connection);
         assert!(!of("autoCreateRepository", "false").auto_create_repository);
         assert_eq!(of("disableDefault", "true").disable_default, Some(true));
         assert_eq!(of("maxRetries", "1").disable_default, None);

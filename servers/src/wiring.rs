@@ -21,7 +21,7 @@ use service_runtime::{
     CallerOptions, HostOptions, HostState, ListenerOptions, ResourceOptions, resources,
 };
 
-use crate::config::{Graph, Settings, StorageProvider, Switch, SyncWhen};
+use crate::config::{Graph, SearchRoles, Settings, StorageProvider, Switch, SyncWhen};
 
 /// Creates an object service without any schema.
 ///
@@ -217,11 +217,11 @@ impl Settings {
             health_check_time: search.health_check_time(),
             super_roles: self.security.super_roles.0.clone(),
             allows_hidden: search.enabled == Switch::On,
-            obeys_roles: match search.roles.0 {
-                Some(switch) => switch != Switch::Off,
-                None => search.obeys_roles,
-            },
-            knows_hidden: search.roles.0 == Some(Switch::Off),
+            obeys_roles: !matches!(
+                search.roles,
+                SearchRoles::Said(Switch::Off) | SearchRoles::Ignored
+            ),
+            knows_hidden: search.roles == SearchRoles::Said(Switch::Off),
             shares_indexes: !search.is_embedded(),
             reads_schemas_elsewhere: search.object_service.is_some(),
             follow_interval: self.storage.follow_interval,

@@ -8,6 +8,8 @@
 
 #[cfg(feature = "stores")]
 pub mod back_end;
+#[cfg(feature = "fault-proxy")]
+pub mod fault_proxy;
 pub mod fault_rows;
 #[cfg(feature = "images")]
 pub mod images;

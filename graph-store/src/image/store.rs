@@ -278,6 +278,7 @@ impl GraphStore for ImageStore {
         Ok(StoreInfo {
             provider: PROVIDER.to_owned(),
             statements: Some(self.quads()),
+            ..StoreInfo::default()
         })
     }
 

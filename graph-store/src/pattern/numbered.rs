@@ -358,6 +358,7 @@ impl GraphStore for NumberedStore {
         Ok(StoreInfo {
             provider: "numbered".to_owned(),
             statements: self.numbers.forward.is_empty().then_some(0),
+            ..StoreInfo::default()
         })
     }
 }

@@ -75,6 +75,7 @@ impl<S: PatternSource> GraphStore for PatternStore<S> {
         Ok(StoreInfo {
             provider: "pattern-source".to_owned(),
             statements: is_empty.then_some(0),
+            ..StoreInfo::default()
         })
     }
 

@@ -86,6 +86,7 @@ impl<D: Data> GraphStore for View<D> {
         Ok(StoreInfo {
             provider: self.provider.to_owned(),
             statements: first.is_none().then_some(0),
+            ..StoreInfo::default()
         })
     }
 

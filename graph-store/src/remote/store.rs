@@ -50,6 +50,10 @@ pub struct RemoteOptions {
     pub concurrency: usize,
     /// For how long a transaction of the server may last.
     pub transaction_timeout: Duration,
+    /// How long the answer to a commit is waited for before it is looked for what the commit wrote.
+    pub commit_silence: Duration,
+    /// How long the outcome of a commit is looked for whose answer was lost, unless the deadline is sooner.
+    pub outcome_timeout: Duration,
 }
 
 impl RemoteOptions {
@@ -64,6 +68,8 @@ impl RemoteOptions {
             batch: 1_000,
             concurrency: 4,
             transaction_timeout: Duration::from_secs(60),
+            commit_silence: Duration::from_secs(5),
+            outcome_timeout: Duration::MAX,
         }
     }
 }

@@ -172,10 +172,34 @@ pub enum Inference {
 }
 
 /// The description of a store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreInfo {
     /// Kind of store, such as `in-memory`.
     pub provider: String,
     /// Number of statements, if the store knows it at no cost.
     pub statements: Option<u64>,
+    /// The servers of a store that has some, at least one of which answers.
+    pub servers: Vec<ServerState>,
+}
+
+impl StoreInfo {
+    /// Returns what is wrong with some servers of the store, without their addresses.
+    #[must_use]
+    pub fn troubles(&self) -> Vec<String> {
+        let all = self.servers.len();
+        let troubles = self.servers.iter().zip(1..).filter_map(|(server, number)| {
+            let trouble = server.trouble.as_ref()?;
+            Some(format!("address {number} of {all}: {trouble}"))
+        });
+        troubles.collect()
+    }
+}
+
+/// How a server of a store is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerState {
+    /// Its address, as it is configured.
+    pub address: String,
+    /// Why it does not serve; `None` if it does.
+    pub trouble: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Runs mutations: one transaction each, repeated as a whole when other writers get in between.
+//! Runs mutations: one transaction each, repeated as a whole when other writers get in between, or its server fails.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -44,9 +44,12 @@ impl Job {
         let mut tries = 0;
         loop {
             match job.try_once(&ready).await {
-                Err(StoreError::Conflict) if tries < job.shared.options.conflict_retries => {
+                Err(error @ (StoreError::Conflict | StoreError::Interrupted(_)))
+                    if tries < job.shared.options.conflict_retries =>
+                {
                     tries += 1;
-                    tracing::debug!(request_id = job.call.request_id, tries, "write conflict");
+                    let request_id = &job.call.request_id;
+                    tracing::debug!(request_id, tries, %error, "a mutation is tried again");
                 }
                 Err(error) => return job.not_written(&ready, &error),
                 Ok(executed) => return executed,

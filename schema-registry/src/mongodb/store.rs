@@ -233,9 +233,10 @@ impl SchemaStore for MongoSchemaStore {
         }
     }
 
-    async fn probe(&self) -> Result<(), SchemaStoreError> {
+    async fn probe(&self) -> Result<Vec<String>, SchemaStoreError> {
         let nothing = doc! { "_id": PROBE_KEY };
         self.calls.find(nothing.clone(), doc! { "_id": 1 }).await?;
-        self.calls.try_delete(nothing).await
+        self.calls.try_delete(nothing).await?;
+        Ok(Vec::new())
     }
 }

@@ -31,7 +31,10 @@ pub(super) fn is_missing(error: &StoreError) -> bool {
 pub(super) fn is_passing(error: &StoreError, retryable: &HttpCodes) -> bool {
     let is_retryable = status(error).is_some_and(|status| retryable.contains(status));
     let is_outage = HttpFailure::of(error).is_some_and(|failure| failure.is_outage());
-    let is_unavailable = matches!(error, StoreError::Unavailable(_));
+    let is_unavailable = matches!(
+        error,
+        StoreError::Unavailable(_) | StoreError::Interrupted(_)
+    );
     !is_denied(error) && (is_retryable || is_outage || is_unavailable)
 }
 

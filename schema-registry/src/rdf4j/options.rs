@@ -64,7 +64,7 @@ impl Rdf4jSchemaOptions {
             });
         }
         self.connection.validate()?;
-        if self.auto_create_repository {
+        if self.may_create() {
             template::check_name(self.repository())?;
         }
         match &self.repository_config {
@@ -78,6 +78,15 @@ impl Rdf4jSchemaOptions {
     pub fn repository(&self) -> &str {
         let named = self.connection.repository.as_deref();
         named.unwrap_or(Rdf4jSchemaOptions::REPOSITORY)
+    }
+
+    /// Returns whether the repository is created when it is missing: not where connections to several servers are forced
+    /// although it is.
+    #[must_use]
+    pub fn may_create(&self) -> bool {
+        let connection = &self.connection;
+        let is_forced = connection.fails_over() && connection.force_connection;
+        self.auto_create_repository && !is_forced
     }
 
     /// Returns whether a missing repository may be created from the built-in configurations.

@@ -108,7 +108,7 @@ impl Server {
     ) -> Result<T, SchemaStoreError> {
         let context = &self.context();
         let connection = &self.options.connection;
-        let (mut is_created, mut conflicts, mut retries) = (false, 0, 0);
+        let (mut is_created, mut conflicts, mut retries, mut failed) = (false, 0, 0, None);
         loop {
             let failure = match self.attempt(query, &plan, context).await {
                 Ok(result) => return Ok(result),
@@ -127,9 +127,10 @@ impl Server {
                     self.pause(random_part(PAUSE), context).await?;
                 }
                 Failure::Undone(error)
-                    if self.is_passing(&error) && retries < connection.max_retries =>
+                    if self.is_passing(&error) && self.may_repeat(retries, failed) =>
                 {
                     retries += 1;
+                    failed.get_or_insert_with(Instant::now);
                     tracing::warn!(%error, "making a change to the schema store again");
                     self.pause(connection.retry_interval, context).await?;
                 }
@@ -138,8 +139,9 @@ impl Server {
         }
     }
 
-    /// Looks whether the repository can be read and written to, and creates it if it is missing.
-    pub(super) async fn probe(&self) -> Result<(), SchemaStoreError> {
+    /// Looks whether the repository can be read and written to, and creates it if it is missing. Returns what is wrong with
+    /// some of the servers.
+    pub(super) async fn probe(&self) -> Result<Vec<String>, SchemaStoreError> {
         let timeout = self.options.connection.health_check_timeout;
         let timeout = if timeout.is_zero() {
             self.options.timeout
@@ -147,16 +149,20 @@ impl Server {
             timeout.min(self.options.timeout)
         };
         let context = &CallContext::new().with_timeout(timeout);
-        match self.endpoint.probe(context).await {
-            Err(error) if is_missing(&error) => self.create_repository(error, context).await?,
-            probed => drop(probed.map_err(|error| self.failed(error))?),
-        }
+        let troubles = match self.endpoint.probe(context).await {
+            Err(error) if is_missing(&error) => {
+                self.create_repository(error, context).await?;
+                Vec::new()
+            }
+            probed => probed.map_err(|error| self.failed(error))?.troubles(),
+        };
         self.check_kind(context)
             .await
             .map_err(|error| self.failed(error))?;
         let nothing = algebra::nothing();
         let updated = self.endpoint.check_update(&nothing, context);
-        updated.await.map_err(|error| self.failed(error))
+        updated.await.map_err(|error| self.failed(error))?;
+        Ok(troubles)
     }
 
     fn context(&self) -> CallContext {
@@ -265,6 +271,15 @@ impl Server {
         }
     }
 
+    /// Returns whether a change is made again that has been so often, and failed for the first time at some moment.
+    fn may_repeat(&self, retries: u32, failed: Option<Instant>) -> bool {
+        let connection = &self.options.connection;
+        if !connection.fails_over() {
+            return retries < connection.max_retries;
+        }
+        failed.is_none_or(|failed| failed.elapsed() < connection.unavailable_write_timeout)
+    }
+
     async fn pause(&self, time: Duration, context: &CallContext) -> Result<(), SchemaStoreError> {
         let end = Instant::now() + time;
         let end = context.deadline.map_or(end, |deadline| end.min(deadline));
@@ -280,7 +295,7 @@ impl Server {
         context: &CallContext,
     ) -> Result<(), SchemaStoreError> {
         let repository = self.options.repository();
-        if !self.options.auto_create_repository {
+        if !self.options.may_create() {
             let source = CreationError::Disabled {
                 repository: repository.to_owned(),
                 source: missing,

@@ -249,7 +249,7 @@ impl SchemaStore for Rdf4jSchemaStore {
         self.server.change(&lease_query(&node), swap).await
     }
 
-    async fn probe(&self) -> Result<(), SchemaStoreError> {
+    async fn probe(&self) -> Result<Vec<String>, SchemaStoreError> {
         self.server.probe().await
     }
 }

@@ -319,7 +319,7 @@ impl SchemaStore for Schemas {
             .await
     }
 
-    async fn probe(&self) -> Result<(), SchemaStoreError> {
+    async fn probe(&self) -> Result<Vec<String>, SchemaStoreError> {
         self.reached().await?.probe().await
     }
 }

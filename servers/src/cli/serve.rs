@@ -510,7 +510,7 @@ pub(super) fn verifier(settings: &Settings, insecure: bool) -> Result<Option<Ver
             false => Err(CliError::TokenKeysMissing),
         };
     }
-    if settings.search.roles == SearchRoles(Some(Switch::On)) {
+    if settings.search.roles == SearchRoles::Said(Switch::On) {
         return Err(CliError::RolesWithoutSecurity);
     }
     if !settings.host.is_loopback() && !insecure {

@@ -16,7 +16,7 @@ use super::lines::Lines;
 use super::searching::{self, Searching};
 use super::serve::{base, run_to_end, start_logging, stop_signal, verifier};
 use super::{CliError, Console, Exit, finish, loading};
-use crate::config::{SEARCH_PORT, Settings, Switch, token_warnings};
+use crate::config::{SEARCH_PORT, SearchRoles, Settings, Switch, token_warnings};
 use crate::schemas;
 use crate::store::DataStore;
 
@@ -70,7 +70,7 @@ impl Serve {
         };
         defaults.security.enabled = Switch::On;
         // As the interface says that it is.
-        defaults.search.obeys_roles = false;
+        defaults.search.roles = SearchRoles::Ignored;
         let named = (self.host, self.port);
         let (mut settings, mut warnings) = self.config.of_service(defaults, named)?;
         self.input.check_against(&settings)?;

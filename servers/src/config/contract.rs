@@ -153,10 +153,10 @@ macro_rules! words {
 const LASTING_PROVIDER: ValueKind = words!("mongodb" or "rdf4j");
 const DESTINATION: ValueKind = words!("rdf4j" "mongodb" or "${soml.storage.provider}");
 
-const CLUSTERS_OF_SCHEMAS: &str = "For clusters of GraphDB. Addresses that fail are left out as \
-    `soml.storage.rdf4j.cluster.unavailableReadTimeout` and `.scanFailedInterval` say.";
-const CLUSTERS: &str = "For clusters of GraphDB. Addresses that fail are left out as \
-    `sparql.endpoint.cluster.unavailableReadTimeout` and `.scanFailedInterval` say.";
+const CLUSTERS_OF_SCHEMAS: &str = "For the client of GraphDB 10. This one looks which address responds as \
+    `soml.storage.rdf4j.cluster.scanFailedInterval` says, and needs no leader.";
+const CLUSTERS: &str = "For the client of GraphDB 10. This one looks which address responds as \
+    `sparql.endpoint.cluster.scanFailedInterval` says, and needs no leader.";
 const NOTHING_MOVES: &str =
     "Schemas are not moved between stores. A service that is asked to move them does not start.";
 const OTHER_CLIENT: &str = "Settings of the client of the original; connections to the search engine \
@@ -217,13 +217,6 @@ pub(super) const PLANNED: &[Planned<Settings>] = &[
         ANY,
         "They are for the queries that the original generates. `soml explain-query` shows what those of this service cost.",
     ),
-    idle("sparql.endpoint.cluster.forceConnection", BOOLEAN, CLUSTERS)
-        .done_anyway(|_, value| value == "false"),
-    idle(
-        "sparql.endpoint.cluster.unavailableWriteTimeout",
-        MILLISECONDS,
-        CLUSTERS,
-    ),
     idle(
         "sparql.endpoint.cluster.clusterStatusTimeout",
         MILLISECONDS,
@@ -253,10 +246,6 @@ pub(super) const PLANNED: &[Planned<Settings>] = &[
         "sparql.endpoint.cluster.leaderOperationRetries",
         NUMBER,
         CLUSTERS,
-    ),
-    stored(
-        "soml.storage.rdf4j.cluster.unavailableWriteTimeout",
-        MILLISECONDS,
     ),
     stored(
         "soml.storage.rdf4j.cluster.clusterStatusTimeout",

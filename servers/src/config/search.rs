@@ -67,8 +67,6 @@ pub struct SearchSettings {
     pub limits: SearchLimits,
     /// Whether searches obey the roles of schemas (`search.rbac.enabled`).
     pub roles: SearchRoles,
-    /// Whether they do where no source says.
-    pub obeys_roles: bool,
 }
 
 /// How something is tried again (`task.default.retry.*`).
@@ -86,9 +84,14 @@ pub struct RetrySettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchPort(pub Option<u16>);
 
-/// Whether searches obey roles; `None` where no source says.
+/// Whether searches obey roles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SearchRoles(pub Option<Switch>);
+pub enum SearchRoles {
+    /// As the switch says.
+    Said(Switch),
+    /// They do not, which no source has said: so what they show of hidden things is warned of.
+    Ignored,
+}
 
 /// A positive integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,8 +136,7 @@ impl Default for SearchSettings {
             reconcile_interval: None,
             retry: RetrySettings::default(),
             limits: SearchLimits::default(),
-            roles: SearchRoles(None),
-            obeys_roles: true,
+            roles: SearchRoles::Said(Switch::Automatic),
         }
     }
 }
@@ -239,11 +241,15 @@ impl Setting<Programs> for SearchRoles {
     const TYPE: &'static str = <Switch as Setting<Programs>>::TYPE;
 
     fn parse(text: &str) -> Result<Self, &'static str> {
-        <Switch as Setting<Programs>>::parse(text).map(|switch| SearchRoles(Some(switch)))
+        <Switch as Setting<Programs>>::parse(text).map(SearchRoles::Said)
     }
 
     fn show(&self) -> String {
-        Setting::<Programs>::show(&self.0.unwrap_or_default())
+        let switch = match self {
+            SearchRoles::Said(switch) => switch,
+            SearchRoles::Ignored => &Switch::Off,
+        };
+        Setting::<Programs>::show(switch)
     }
 }
 

@@ -6,6 +6,7 @@ mod any_service;
 mod authentication;
 mod browser;
 mod callers;
+mod cluster;
 mod command_line;
 mod composing;
 mod configuration;

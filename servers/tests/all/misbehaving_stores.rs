@@ -87,6 +87,7 @@ impl GraphStore for Store {
             _ => Ok(StoreInfo {
                 provider: "test".to_owned(),
                 statements: None,
+                ..StoreInfo::default()
             }),
         }
     }

@@ -67,7 +67,7 @@ fn run(store: Store, listener: std::net::TcpListener, stopped: oneshot::Receiver
         .enable_all()
         .build()
         .unwrap();
-    let of_rdf4j = store.clone();
+    let (of_rdf4j, of_updates) = (store.clone(), store.clone());
     let rdf4j = move |query: String| {
         let store = of_rdf4j.clone();
         async move { answer(&store, &query, true) }
@@ -79,9 +79,17 @@ fn run(store: Store, listener: std::net::TcpListener, stopped: oneshot::Receiver
         let query = query.unwrap().1.into_owned();
         async move { answer(&store, &query, false) }
     };
+    let update = move |update: String| {
+        let store = of_updates.clone();
+        async move {
+            let update = SparqlEvaluator::new().parse_update(&update).unwrap();
+            update.on_store(&store).execute().unwrap();
+        }
+    };
     let app = Router::new()
         .route("/repositories/r", post(rdf4j))
-        .route("/sparql", post(any));
+        .route("/sparql", post(any))
+        .route("/update", post(update));
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener).unwrap();
         let served = axum::serve(listener, app);

@@ -101,11 +101,29 @@ pub fn store_error(error: SchemaStoreError) -> HttpError {
     HttpError::new(code, error.to_string())
 }
 
-/// Asks the server that stores the schemas; returns what is wrong with it, for everybody to read, and logs why.
-pub async fn store_trouble(schemas: &dyn SchemaStore, time: Duration) -> Option<String> {
+/// What is wrong with the server that stores the schemas, for everybody to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreTrouble {
+    /// What is wrong.
+    pub message: String,
+    /// The store does what it is asked for nevertheless, since others of its servers do.
+    pub serves: bool,
+}
+
+/// Asks the server that stores the schemas; returns what is wrong with it, and logs why.
+pub async fn store_trouble(schemas: &dyn SchemaStore, time: Duration) -> Option<StoreTrouble> {
     let probe = tokio::time::timeout(time, schemas.probe());
     let why = match probe.await {
-        Ok(Ok(())) => return None,
+        Ok(Ok(troubles)) if troubles.is_empty() => return None,
+        Ok(Ok(troubles)) => {
+            let troubles = troubles.join(", ");
+            return Some(StoreTrouble {
+                message: format!(
+                    "some servers that store the schemas do not answer, and others do: {troubles}"
+                ),
+                serves: true,
+            });
+        }
         Err(_) => "does not answer in time",
         Ok(Err(error)) => {
             tracing::warn!(
@@ -119,7 +137,10 @@ pub async fn store_trouble(schemas: &dyn SchemaStore, time: Duration) -> Option<
             }
         }
     };
-    Some(format!("the server that stores the schemas {why}"))
+    Some(StoreTrouble {
+        message: format!("the server that stores the schemas {why}"),
+        serves: false,
+    })
 }
 
 /// Logs why a store failed, which clients are not told.

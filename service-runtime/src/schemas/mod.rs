@@ -4,8 +4,8 @@ mod documents;
 mod managing;
 
 pub use documents::{
-    YAML_TYPES, answer, document_head, etag, refused, rendered, report, store_error, store_trouble,
-    stored_report, yaml,
+    StoreTrouble, YAML_TYPES, answer, document_head, etag, refused, rendered, report, store_error,
+    store_trouble, stored_report, yaml,
 };
 pub(crate) use managing::guard;
 pub use managing::{ManagesSchemas, audit, forbidden, lines_changed};

@@ -65,6 +65,7 @@ impl SparqlEndpoint for InProcess {
         Ok(StoreInfo {
             provider: "in-process".to_owned(),
             statements: None,
+            ..StoreInfo::default()
         })
     }
 }
@@ -164,6 +165,7 @@ impl SparqlEndpoint for Updates {
         Ok(StoreInfo {
             provider: "in-process".to_owned(),
             statements: None,
+            ..StoreInfo::default()
         })
     }
 }

@@ -1,29 +1,26 @@
-//! The endpoint itself: deadlines, server kind, queries and health checks.
+//! The endpoint itself: deadlines, queries and checks of its servers.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use call_context::CallContext;
-use futures::future::{BoxFuture, join_all};
+use futures::future::BoxFuture;
 use oxrdf::Variable;
 use reqwest::Method;
 use spargebra::Update;
-use tokio::sync::OnceCell;
 
 use super::body::Body;
-use super::client::Channel;
-use super::detect::{any_statement, detect};
-use super::error::{HttpError, Meaning, OptionsError};
+use super::cluster::Cluster;
+use super::error::{HttpError, OptionsError};
 use super::exchange::{Change, Exchange, Query, update_type};
-use super::failover;
-use super::options::{ConnectionOptions, bound};
+use super::failover::{Purpose, repeated};
+use super::options::ConnectionOptions;
 use super::results::{RowReader, projection, read_rows};
-use super::server::Server;
 use super::session::read_only;
-use super::values::{ResultFormat, ServerKind, ServerType};
+use super::values::{ResultFormat, ServerKind};
 use crate::error::StoreError;
-use crate::query::Dataset;
 use crate::remote::{EndpointQuery, Rows, SparqlEndpoint};
 use crate::store::StoreInfo;
 
@@ -40,11 +37,7 @@ use crate::store::StoreInfo;
 /// # Ok::<(), graph_store::remote::http::OptionsError>(())
 /// ```
 pub struct HttpEndpoint {
-    options: ConnectionOptions,
-    queries: Channel,
-    checks: Channel,
-    servers: Vec<Server>,
-    kind: OnceCell<ServerKind>,
+    cluster: Arc<Cluster>,
     /// A result arrived in lines without an end marker, so this format is not requested again.
     unmarked: AtomicBool,
 }
@@ -52,8 +45,8 @@ pub struct HttpEndpoint {
 impl fmt::Debug for HttpEndpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpEndpoint")
-            .field("options", &self.options)
-            .field("kind", &self.kind.get())
+            .field("options", &self.cluster.options)
+            .field("kind", &self.cluster.kind.get())
             .finish_non_exhaustive()
     }
 }
@@ -64,23 +57,9 @@ impl HttpEndpoint {
     /// # Errors
     /// When the options contradict each other, or TLS cannot be set up on this machine.
     pub fn new(options: ConnectionOptions) -> Result<Self, OptionsError> {
-        options.validate()?;
-        let bases = options.addresses.urls().iter();
-        let updates = options.update_addresses.urls().iter().map(Some);
-        let servers = bases.zip(updates.chain(std::iter::repeat(None)));
-        let (queries, checks) = Channel::pair(&options)?;
         Ok(HttpEndpoint {
-            queries,
-            checks,
-            servers: servers
-                .map(|(base, updates)| Server::new(base, updates, &options))
-                .collect::<Result<_, _>>()?,
-            kind: match options.server {
-                ServerType::Auto => OnceCell::new(),
-                ServerType::Known(kind) => OnceCell::new_with(Some(kind)),
-            },
+            cluster: Arc::new(Cluster::new(options)?),
             unmarked: AtomicBool::new(false),
-            options,
         })
     }
 
@@ -89,101 +68,52 @@ impl HttpEndpoint {
     /// # Errors
     /// When no server answers in time.
     pub async fn server_kind(&self, context: &CallContext) -> Result<ServerKind, StoreError> {
-        if let Some(kind) = self.kind.get() {
-            return Ok(*kind);
+        if let Some(kind) = self.known_kind() {
+            return Ok(kind);
         }
-        let attempt = |server| -> BoxFuture<'_, _> {
-            Box::pin(self.kind_by(self.exchange(server, &self.queries, context)))
+        let cluster = &*self.cluster;
+        let attempt = move |position| -> BoxFuture<'_, _> {
+            Box::pin(cluster.kind_by(cluster.on(position, context)))
         };
-        within(
-            context,
-            failover::read(&self.servers, &self.options, &attempt),
-        )
-        .await
+        let read = repeated(&self.cluster, None, Purpose::Read, &attempt);
+        within(context, read).await
     }
 
     /// Returns the kind of the servers as far as it is known.
     #[must_use]
     pub fn known_kind(&self) -> Option<ServerKind> {
-        self.kind.get().copied()
+        self.cluster.kind.get().copied()
     }
 
     /// Returns the repository or dataset, if it has a name.
     #[must_use]
     pub fn repository(&self) -> Option<&str> {
-        self.options.repository.as_deref()
+        self.options().repository.as_deref()
     }
 
     /// Returns the options.
     pub(super) fn options(&self) -> &ConnectionOptions {
-        &self.options
+        &self.cluster.options
     }
 
-    /// Returns the server at a position.
-    pub(super) fn server(&self, position: usize) -> &Server {
-        &self.servers[position]
+    pub(super) fn cluster(&self) -> &Arc<Cluster> {
+        &self.cluster
     }
 
-    /// Returns the position of the first server that has not failed lately.
-    pub(super) fn fit_server(&self) -> usize {
-        let fit = |server: &Server| !server.is_aside();
-        self.servers.iter().position(fit).unwrap_or_default()
-    }
-
-    /// Returns how to communicate with the server at a position.
-    pub(super) fn on<'a>(&'a self, position: usize, context: &'a CallContext) -> Exchange<'a> {
-        self.exchange(&self.servers[position], &self.queries, context)
-    }
-
-    /// Runs a read on the server at a position or, if none is given, on the servers in turn; returns the
-    /// position too.
-    pub(super) async fn read_on<'a, T: Send>(
+    /// Runs a request that can be repeated on the server at a position or, if none is given, on the servers in turn;
+    /// returns the position too.
+    pub(super) async fn repeat_on<'a, T: Send>(
         &'a self,
         position: Option<usize>,
+        purpose: Purpose,
         context: &'a CallContext,
-        read: &'a (dyn Fn(Exchange<'a>) -> BoxFuture<'a, Result<T, HttpError>> + Sync),
+        request: &'a (dyn Fn(Exchange<'a>) -> BoxFuture<'a, Result<T, HttpError>> + Sync),
     ) -> Result<(usize, T), HttpError> {
-        let attempt = |server: &'a Server| -> BoxFuture<'a, Result<(usize, T), HttpError>> {
-            let found = self
-                .servers
-                .iter()
-                .position(|other| std::ptr::eq(other, server));
-            let read = read(self.exchange(server, &self.queries, context));
-            Box::pin(async move { Ok((found.unwrap_or_default(), read.await?)) })
+        let attempt = |position| -> BoxFuture<'a, Result<(usize, T), HttpError>> {
+            let request = request(self.cluster.on(position, context));
+            Box::pin(async move { Ok((position, request.await?)) })
         };
-        let servers = match position {
-            Some(position) => std::slice::from_ref(&self.servers[position]),
-            None => &self.servers[..],
-        };
-        failover::read(servers, &self.options, &attempt).await
-    }
-
-    fn exchange<'a>(
-        &'a self,
-        server: &'a Server,
-        channel: &'a Channel,
-        context: &'a CallContext,
-    ) -> Exchange<'a> {
-        Exchange {
-            server,
-            channel,
-            context,
-        }
-    }
-
-    /// Returns the kind of the server of an exchange.
-    pub(super) async fn kind_by(&self, exchange: Exchange<'_>) -> Result<ServerKind, HttpError> {
-        let detected = self.kind.get_or_try_init(|| async {
-            let kind = detect(exchange).await?;
-            let address = exchange.server.name();
-            tracing::info!(
-                address,
-                kind = kind.as_str(),
-                "the SPARQL server said what it is"
-            );
-            Ok(kind)
-        });
-        detected.await.copied()
+        repeated(&self.cluster, position, purpose, &attempt).await
     }
 
     /// Sends a query, and reads its result.
@@ -193,14 +123,14 @@ impl HttpEndpoint {
         mut query: Query<'_>,
         wanted: &[Variable],
     ) -> Result<Rows, HttpError> {
-        let kind = self.kind_by(exchange).await?;
+        let kind = self.cluster.kind_by(exchange).await?;
         loop {
             if self.unmarked.load(Ordering::Relaxed) {
                 query.format = ResultFormat::Json;
             }
             let body = exchange.query(kind, query).await?;
             let body = body
-                .limited(self.options.max_result_bytes)?
+                .limited(self.options().max_result_bytes)?
                 .counted(exchange.context);
             match read_rows(body, query.format, wanted).await {
                 Err(HttpError::Unmarked { address }) if query.format == ResultFormat::Tsv => {
@@ -224,54 +154,16 @@ impl HttpEndpoint {
         wanted: &[Variable],
         context: &'a CallContext,
     ) -> Result<RowReader<'a>, HttpError> {
-        let attempt = move |server| -> BoxFuture<'a, Result<Body<'a>, HttpError>> {
-            let exchange = self.exchange(server, &self.queries, context);
+        let cluster = &*self.cluster;
+        let attempt = move |position| -> BoxFuture<'a, Result<Body<'a>, HttpError>> {
+            let exchange = cluster.on(position, context);
             Box::pin(async move {
-                let kind = self.kind_by(exchange).await?;
+                let kind = cluster.kind_by(exchange).await?;
                 exchange.query(kind, query).await
             })
         };
-        let body = failover::read(&self.servers, &self.options, &attempt).await?;
+        let body = repeated(&self.cluster, None, Purpose::Read, &attempt).await?;
         RowReader::open(body, query.format, wanted).await
-    }
-
-    /// Checks one server; while its kind is unknown, tries to detect it each time.
-    async fn check(&self, server: &Server, context: &CallContext) -> Result<bool, HttpError> {
-        let exchange = self.exchange(server, &self.checks, context);
-        let select = any_statement();
-        let wanted = projection(&select).expect("the query for any statement has a projection");
-        let query = Query {
-            text: &select.to_string(),
-            dataset: &Dataset::default(),
-            format: ResultFormat::Json,
-        };
-        let checked = self.select_by(exchange, query, &wanted);
-        let checked = self.check_within(server, checked).await;
-        checked.map(|rows| rows.terms.is_empty())
-    }
-
-    /// Ends a health check when its time is up, and records what it says about the server.
-    async fn check_within<T>(
-        &self,
-        server: &Server,
-        check: impl Future<Output = Result<T, HttpError>>,
-    ) -> Result<T, HttpError> {
-        let checked = match bound(self.options.health_check_timeout) {
-            None => check.await,
-            Some(timeout) => match tokio::time::timeout(timeout, check).await {
-                Ok(checked) => checked,
-                Err(_) => Err(HttpError::Slow {
-                    address: server.name(),
-                    timeout,
-                }),
-            },
-        };
-        match &checked {
-            Ok(_) => server.set_back(),
-            Err(error) if error.meaning() == Meaning::Down => server.set_aside(error),
-            Err(_) => {}
-        }
-        checked
     }
 
     /// Carries out a harmless update as a health check: once, on the first server that has not failed lately, and
@@ -284,40 +176,21 @@ impl HttpEndpoint {
         update: &Update,
         context: &CallContext,
     ) -> Result<(), StoreError> {
-        let server = self.server(self.fit_server());
-        let exchange = self.exchange(server, &self.checks, context);
+        let cluster = &self.cluster;
+        let position = cluster.fit();
+        let exchange = cluster.check_on(position, context);
         let text = update.to_string();
-        let kind = within(context, self.check_within(server, self.kind_by(exchange))).await?;
-        let url = server.updates_alone(kind).ok_or_else(read_only)?;
+        let kind = cluster.check_within(position, cluster.kind_by(exchange));
+        let kind = within(context, kind).await?;
+        let url = exchange.server.updates_alone(kind).ok_or_else(read_only)?;
         let updated = exchange.change(Change {
             method: Method::POST,
             url,
             content_type: update_type(kind),
             text: &text,
         });
-        let updated = self.check_within(server, updated);
+        let updated = cluster.check_within(position, updated);
         within(context, async { updated.await.map(drop) }).await
-    }
-
-    async fn check_all(&self, context: &CallContext) -> Result<StoreInfo, HttpError> {
-        let checks = self
-            .servers
-            .iter()
-            .map(|server| self.check(server, context));
-        let mut failure = None;
-        for checked in join_all(checks).await {
-            match checked {
-                Ok(is_empty) => {
-                    let kind = self.kind.get().map_or("sparql", |kind| kind.as_str());
-                    return Ok(StoreInfo {
-                        provider: kind.to_owned(),
-                        statements: is_empty.then_some(0),
-                    });
-                }
-                Err(error) => failure = failure.or(Some(error)),
-            }
-        }
-        Err(failure.expect("the options have at least one address"))
     }
 }
 
@@ -332,21 +205,18 @@ impl SparqlEndpoint for HttpEndpoint {
         let sent = Query {
             text: query.text,
             dataset: query.dataset,
-            format: self.options.result_format,
+            format: self.options().result_format,
         };
-        let attempt = |server| -> BoxFuture<'_, _> {
-            let exchange = self.exchange(server, &self.queries, context);
+        let attempt = |position| -> BoxFuture<'_, _> {
+            let exchange = self.cluster.on(position, context);
             Box::pin(self.select_by(exchange, sent, &wanted))
         };
-        within(
-            context,
-            failover::read(&self.servers, &self.options, &attempt),
-        )
-        .await
+        let read = repeated(&self.cluster, None, Purpose::Read, &attempt);
+        within(context, read).await
     }
 
     async fn probe(&self, context: &CallContext) -> Result<StoreInfo, StoreError> {
-        within(context, self.check_all(context)).await
+        within(context, self.cluster.check_all(context)).await
     }
 }
 

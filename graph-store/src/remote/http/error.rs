@@ -66,6 +66,7 @@ impl<'a> HttpFailure<'a> {
     pub fn of(error: &'a StoreError) -> Option<Self> {
         match error {
             StoreError::Unavailable(source)
+            | StoreError::Interrupted(source)
             | StoreError::OutcomeUnknown(source)
             | StoreError::Failed(source) => source.downcast_ref().map(HttpFailure),
             _ => None,
@@ -169,11 +170,12 @@ impl HttpError {
             | HttpError::Slow { .. }
             | HttpError::Broken { .. } => Meaning::Down,
             HttpError::Status { status, .. } if is_outage(*status) => Meaning::Down,
-            HttpError::Busy { .. }
-            | HttpError::Status { .. }
-            | HttpError::Credentials { .. }
-            | HttpError::Redirect { .. } => Meaning::Refused,
-            HttpError::ContentType { .. }
+            HttpError::Status { status, .. } if is_wrong(*status) => Meaning::Final,
+            HttpError::Busy { .. } | HttpError::Status { .. } | HttpError::Redirect { .. } => {
+                Meaning::Refused
+            }
+            HttpError::Credentials { .. }
+            | HttpError::ContentType { .. }
             | HttpError::Encoding { .. }
             | HttpError::Unmarked { .. }
             | HttpError::Malformed { .. }
@@ -213,6 +215,37 @@ impl HttpError {
         self.is_undone() || status.is_some_and(|status| !status.is_server_error())
     }
 
+    /// Returns what is wrong with the server, in words that name neither the server nor what it said.
+    pub(super) fn trouble(&self) -> String {
+        match self {
+            HttpError::Connect { .. } => "it cannot be connected to".to_owned(),
+            HttpError::Lost { .. } | HttpError::Broken { .. } => {
+                "it breaks connections off".to_owned()
+            }
+            HttpError::Silent { .. } | HttpError::Slow { .. } => {
+                "it does not answer in time".to_owned()
+            }
+            HttpError::Busy { .. } => "all connections to it are in use".to_owned(),
+            HttpError::Credentials { status, .. } => {
+                format!("it wants other credentials ({})", status.as_u16())
+            }
+            HttpError::Status { status, .. } if status.as_u16() == 404 => {
+                "it has no such repository (404)".to_owned()
+            }
+            HttpError::Status { status, .. } | HttpError::Redirect { status, .. } => {
+                format!("it answers with the status {}", status.as_u16())
+            }
+            HttpError::ContentType { .. }
+            | HttpError::Encoding { .. }
+            | HttpError::Unmarked { .. }
+            | HttpError::Malformed { .. }
+            | HttpError::TooLarge { .. } => {
+                "it answers with something else than results".to_owned()
+            }
+            HttpError::OutOfMemory => "there is no memory for its answer".to_owned(),
+        }
+    }
+
     /// Returns what the server said, if it answered.
     pub(super) fn text(&self) -> &str {
         match self {
@@ -230,6 +263,25 @@ impl HttpError {
             _ => None,
         }
     }
+}
+
+/// Statuses that mean that the request is wrong, whichever server it is sent to.
+fn is_wrong(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::BAD_REQUEST
+            | StatusCode::METHOD_NOT_ALLOWED
+            | StatusCode::NOT_ACCEPTABLE
+            | StatusCode::LENGTH_REQUIRED
+            | StatusCode::PAYLOAD_TOO_LARGE
+            | StatusCode::URI_TOO_LONG
+            | StatusCode::UNSUPPORTED_MEDIA_TYPE
+            | StatusCode::EXPECTATION_FAILED
+            | StatusCode::UNPROCESSABLE_ENTITY
+            | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE
+            | StatusCode::NOT_IMPLEMENTED
+            | StatusCode::HTTP_VERSION_NOT_SUPPORTED
+    )
 }
 
 /// Statuses that mean that the server, or a proxy in front of it, cannot serve at the moment.

@@ -1,38 +1,59 @@
 //! Retries on one server, and fail-over among several.
 
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 
+use super::cluster::Cluster;
 use super::error::{HttpError, Meaning};
 use super::options::ConnectionOptions;
-use super::server::Server;
 
-/// Runs a read on one server; may be called again, also for another server.
-pub(super) type Attempt<'a, T> =
-    dyn Fn(&'a Server) -> BoxFuture<'a, Result<T, HttpError>> + Sync + 'a;
+/// Sends a request that can be repeated to the server at a position; may be called again, also for another server.
+pub(super) type Attempt<'a, T> = dyn Fn(usize) -> BoxFuture<'a, Result<T, HttpError>> + Sync + 'a;
 
-/// Runs a read with the retries or the fail-over that the options configure.
-pub(super) async fn read<'a, T>(
-    servers: &'a [Server],
-    options: &ConnectionOptions,
-    attempt: &Attempt<'a, T>,
+/// What a request is part of, which decides for how long it is repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Read,
+    /// What comes before the commit of a write.
+    Write,
+}
+
+/// Sends a request that can be repeated, with the retries or the fail-over that the options configure: to the servers in
+/// turn or, if its position is given, to one of them.
+pub(super) async fn repeated<T>(
+    cluster: &Arc<Cluster>,
+    pinned: Option<usize>,
+    purpose: Purpose,
+    attempt: &Attempt<'_, T>,
 ) -> Result<T, HttpError> {
-    match servers {
-        [server] if !options.fails_over() => retried(server, options, attempt).await,
-        _ => Rounds::new(servers, options).run(attempt).await,
+    let options = &cluster.options;
+    match pinned {
+        Some(position) if !options.fails_over() => retried(position, options, attempt).await,
+        None if !options.fails_over() => retried(0, options, attempt).await,
+        // Whoever stays with a server can begin again on another one.
+        Some(position) => {
+            let attempted = cluster.watched(position, attempt(position)).await;
+            match &attempted {
+                Ok(_) => cluster.servers[position].set_back(),
+                Err(error) => cluster.note(position, error),
+            }
+            attempted
+        }
+        None => Rounds::new(cluster, purpose).run(attempt).await,
     }
 }
 
-/// Runs a read on the only server.
-async fn retried<'a, T>(
-    server: &'a Server,
+/// Sends a request to the only server.
+async fn retried<T>(
+    position: usize,
     options: &ConnectionOptions,
-    attempt: &Attempt<'a, T>,
+    attempt: &Attempt<'_, T>,
 ) -> Result<T, HttpError> {
     let mut retries = 0;
     loop {
-        let error = match attempt(server).await {
+        let error = match attempt(position).await {
             Ok(result) => return Ok(result),
             Err(error) => error,
         };
@@ -54,36 +75,42 @@ async fn retried<'a, T>(
     }
 }
 
-/// A read that tries the servers in turn until one answers.
-struct Rounds<'a, 'o> {
-    servers: &'a [Server],
-    options: &'o ConnectionOptions,
-    /// When to stop retrying; `None` until the first communication failure.
+/// A request that is sent to the servers in turn until one answers.
+struct Rounds<'c> {
+    cluster: &'c Arc<Cluster>,
+    /// For how long it is repeated after the first communication failure.
+    time: Duration,
+    /// When to stop repeating it; `None` until the first communication failure.
     until: Option<Instant>,
 }
 
-/// The result of a read on one server of several.
+/// The result of a request to one server of several.
 enum Step<T> {
     Done(Result<T, HttpError>),
     Down(HttpError),
     Refused(HttpError),
 }
 
-impl<'a, 'o> Rounds<'a, 'o> {
-    fn new(servers: &'a [Server], options: &'o ConnectionOptions) -> Self {
+impl<'c> Rounds<'c> {
+    fn new(cluster: &'c Arc<Cluster>, purpose: Purpose) -> Self {
+        let options = &cluster.options;
         Rounds {
-            servers,
-            options,
+            cluster,
+            time: match purpose {
+                Purpose::Read => options.unavailable_read_timeout,
+                Purpose::Write => options.unavailable_write_timeout,
+            },
             until: None,
         }
     }
 
-    async fn run<T>(mut self, attempt: &Attempt<'a, T>) -> Result<T, HttpError> {
+    async fn run<T>(mut self, attempt: &Attempt<'_, T>) -> Result<T, HttpError> {
+        let interval = self.cluster.options.retry_interval;
         loop {
             let mut down = None;
             let mut refused = None;
-            for server in self.order() {
-                match self.step(server, attempt).await {
+            for position in self.cluster.order() {
+                match self.step(position, attempt).await {
                     Step::Done(result) => return result,
                     Step::Refused(error) => refused = Some(error),
                     Step::Down(error) if self.is_over() => return Err(error),
@@ -94,40 +121,35 @@ impl<'a, 'o> Rounds<'a, 'o> {
             if let Some(error) = refused {
                 return Err(error);
             }
-            let pause = tokio::time::sleep(self.options.retry_interval);
             match (down, self.until) {
                 (Some(error), Some(until)) => {
-                    if Instant::now() + self.options.retry_interval >= until {
+                    if Instant::now() + interval >= until {
                         return Err(error);
                     }
-                    pause.await;
+                    tokio::time::sleep(interval).await;
                 }
                 _ => unreachable!("a round without an answer has a server that is down"),
             }
         }
     }
 
-    /// The main server first; recently failed servers only when there is no other.
-    fn order(&self) -> Vec<&'a Server> {
-        let fit: Vec<_> = self
-            .servers
-            .iter()
-            .filter(|server| !server.is_aside())
-            .collect();
-        if fit.is_empty() {
-            return self.servers.iter().collect();
-        }
-        fit
-    }
-
-    async fn step<T>(&mut self, server: &'a Server, attempt: &Attempt<'a, T>) -> Step<T> {
+    async fn step<T>(&mut self, position: usize, attempt: &Attempt<'_, T>) -> Step<T> {
+        let cluster = self.cluster;
+        let server = &cluster.servers[position];
+        let attempted = cluster.watched(position, async {
+            match attempt(position).await {
+                // Most likely a pooled connection that the server has closed meanwhile.
+                Err(HttpError::Lost { .. }) => attempt(position).await,
+                attempted => attempted,
+            }
+        });
         let attempted = match self.until {
-            None => attempt(server).await,
-            Some(until) => match tokio::time::timeout_at(until.into(), attempt(server)).await {
+            None => attempted.await,
+            Some(until) => match tokio::time::timeout_at(until.into(), attempted).await {
                 Ok(attempted) => attempted,
                 Err(_) => Err(HttpError::Slow {
                     address: server.name(),
-                    timeout: self.options.unavailable_read_timeout,
+                    timeout: self.time,
                 }),
             },
         };
@@ -138,17 +160,20 @@ impl<'a, 'o> Rounds<'a, 'o> {
             }
             Err(error) => error,
         };
+        let options = &cluster.options;
         let may_move_on = error.status().is_none_or(|status| {
-            (status.is_client_error() && self.options.retry_on_http_4xx)
-                || (status.is_server_error() && self.options.retry_on_http_5xx)
+            (status.is_client_error() && options.retry_on_http_4xx)
+                || (status.is_server_error() && options.retry_on_http_5xx)
         });
+        if !may_move_on {
+            return Step::Done(Err(error));
+        }
+        cluster.note(position, &error);
         match error.meaning() {
-            _ if !may_move_on => Step::Done(Err(error)),
             Meaning::Final => Step::Done(Err(error)),
             Meaning::Refused => Step::Refused(error),
             Meaning::Down => {
-                server.set_aside(&error);
-                let time = self.options.unavailable_read_timeout;
+                let time = self.time;
                 self.until.get_or_insert_with(|| Instant::now() + time);
                 Step::Down(error)
             }

@@ -6,6 +6,7 @@
 
 mod body;
 mod client;
+mod cluster;
 mod detect;
 mod endpoint;
 mod error;

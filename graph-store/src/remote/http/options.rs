@@ -55,14 +55,20 @@ pub struct ConnectionOptions {
     pub health_check_timeout: Duration,
     /// Maximum time for a read once one of several servers has failed.
     pub unavailable_read_timeout: Duration,
-    /// How long a failed server is skipped while others answer.
+    /// Maximum time for what is repeated of a write once one of several servers has failed: whatever comes before
+    /// its commit.
+    pub unavailable_write_timeout: Duration,
+    /// How often it is looked whether a failed server answers again. It is skipped until then, while others answer.
     pub scan_failed_interval: Duration,
-    /// Tries another server when one answers 4xx.
+    /// Tries another server when one answers 4xx, unless that says that the request or its sender is wrong.
     pub retry_on_http_4xx: bool,
-    /// Tries another server when one answers 5xx.
+    /// Tries another server when one answers 5xx, unless that says that it cannot do what is asked.
     pub retry_on_http_5xx: bool,
-    /// Fails over even with a single address, which is retried until the time of the read is up.
+    /// Fails over even with a single address, which is retried until the time of the read or write is up.
     pub force_cluster_client: bool,
+    /// Sends requests also to servers that said that they do not have the repository. Without it, they are skipped like
+    /// those that failed.
+    pub force_connection: bool,
     /// Maximum size of a result, in bytes as transferred.
     pub max_result_bytes: u64,
     /// Format of results.
@@ -90,10 +96,12 @@ impl Default for ConnectionOptions {
             retry_interval: Duration::from_secs(2),
             health_check_timeout: Duration::from_secs(5),
             unavailable_read_timeout: Duration::from_secs(60),
+            unavailable_write_timeout: Duration::from_secs(60),
             scan_failed_interval: Duration::from_secs(15),
             retry_on_http_4xx: true,
             retry_on_http_5xx: true,
             force_cluster_client: false,
+            force_connection: false,
             max_result_bytes: 512 << 20,
             result_format: ResultFormat::Json,
         }
@@ -131,8 +139,9 @@ impl ConnectionOptions {
         }
     }
 
-    /// Returns whether another server takes over for a failed one.
-    pub(super) fn fails_over(&self) -> bool {
+    /// Returns whether another server takes over for a failed one, or a single one is waited for.
+    #[must_use]
+    pub fn fails_over(&self) -> bool {
         self.force_cluster_client || self.addresses.len() > 1
     }
 }

@@ -8,6 +8,7 @@ use reqwest::Method;
 use super::endpoint::{HttpEndpoint, within};
 use super::error::HttpError;
 use super::exchange::{Change, Exchange};
+use super::failover::Purpose;
 use super::values::ServerKind;
 use crate::error::StoreError;
 
@@ -30,7 +31,8 @@ impl HttpEndpoint {
         let create = move |exchange| -> BoxFuture<'_, _> {
             Box::pin(self.create(exchange, repository, configuration))
         };
-        let created = self.read_on(Some(self.fit_server()), context, &create);
+        let server = Some(self.cluster().fit());
+        let created = self.repeat_on(server, Purpose::Write, context, &create);
         within(context, async { created.await.map(drop) }).await
     }
 
@@ -41,7 +43,8 @@ impl HttpEndpoint {
     /// When the servers do not speak RDF4J's protocol, or the server does not remove it.
     pub async fn remove_repository(&self, context: &CallContext) -> Result<(), StoreError> {
         let repository = self.named_repository(context).await?;
-        let exchange = self.on(self.fit_server(), context);
+        let cluster = self.cluster();
+        let exchange = cluster.on(cluster.fit(), context);
         let removed = exchange.change(Change {
             method: Method::DELETE,
             url: below(exchange.server.base(), &["repositories", repository]),
@@ -69,7 +72,7 @@ impl HttpEndpoint {
     ) -> Result<(), HttpError> {
         let base = exchange.server.base();
         let (form_type, form);
-        let change = match self.kind_by(exchange).await? {
+        let change = match self.cluster().kind_by(exchange).await? {
             ServerKind::GraphDb => {
                 (form_type, form) = multipart(configuration);
                 Change {

@@ -1,10 +1,11 @@
 //! One server: its addresses for queries and updates, its connections, and whether it is skipped.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use outbound::address::below;
 use reqwest::Url;
-use tokio::sync::SemaphorePermit;
+use tokio::sync::{Mutex, OwnedMutexGuard, SemaphorePermit};
 
 use super::error::{HttpError, OptionsError};
 use super::options::ConnectionOptions;
@@ -20,6 +21,8 @@ pub(super) struct Server {
     repository: Option<String>,
     /// The address that takes updates, if it is configured.
     updates: Option<Url>,
+    /// Held by whoever checks it.
+    checking: Arc<Mutex<()>>,
 }
 
 impl Server {
@@ -40,6 +43,7 @@ impl Server {
             skipped: options.scan_failed_interval,
             repository: options.repository.clone(),
             updates: updates.cloned(),
+            checking: Arc::default(),
         })
     }
 
@@ -126,9 +130,19 @@ impl Server {
         })
     }
 
-    /// Returns whether the server failed not long ago.
-    pub(super) fn is_aside(&self) -> bool {
-        self.server.aside_until().is_some()
+    /// Returns whether the server has failed since it last answered.
+    pub(super) fn has_failed(&self) -> bool {
+        self.server.has_failed()
+    }
+
+    /// Returns whether it is time to look whether the server, which has failed, answers again.
+    pub(super) fn is_due(&self) -> bool {
+        self.has_failed() && self.server.aside_until().is_none()
+    }
+
+    /// Returns the turn of checking the server, unless somebody has it.
+    pub(super) fn turn(&self) -> Option<OwnedMutexGuard<()>> {
+        Arc::clone(&self.checking).try_lock_owned().ok()
     }
 
     /// Records that the server failed.

@@ -10,8 +10,8 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
 use super::endpoint::{HttpEndpoint, within};
-use super::error::HttpError;
 use super::exchange::Query;
+use super::failover::Purpose;
 use super::results::projection;
 use super::values::{ResultFormat, ServerKind};
 use super::wire::{Failure, Wire};
@@ -53,7 +53,7 @@ impl HttpEndpoint {
                     .to_owned(),
             ));
         }
-        let wire = within(context, Wire::begin(self, None, context)).await?;
+        let wire = within(context, Wire::begin(self, context)).await?;
         Ok(ServerTransaction {
             wire: Arc::new(wire),
             is_over: false,
@@ -69,8 +69,9 @@ impl ServerTransaction {
     /// # Errors
     /// When it fails, or another transaction has changed what this one has read.
     pub async fn select(&self, query: &Select, context: &CallContext) -> Result<Rows, StoreError> {
-        self.run(context, self.wire.query(query, &stated(), context))
-            .await
+        let dataset = stated();
+        let selected = self.wire.query(query, &dataset, context);
+        self.wire.run(context, selected).await
     }
 
     /// Runs an update within the transaction.
@@ -78,7 +79,8 @@ impl ServerTransaction {
     /// # Errors
     /// When it fails, or another transaction has changed what this one has read.
     pub async fn update(&self, update: &Update, context: &CallContext) -> Result<(), StoreError> {
-        self.run(context, self.wire.update(update, context)).await
+        let updated = self.wire.update(update, context);
+        self.wire.run(context, updated).await
     }
 
     /// Commits the transaction.
@@ -118,7 +120,7 @@ impl ServerTransaction {
         written: &Select,
         context: &CallContext,
     ) -> Result<bool, StoreError> {
-        let wanted = projection(written)?;
+        let wanted = &projection(written)?;
         let (text, dataset) = (written.to_string(), stated());
         let query = Query {
             text: &text,
@@ -126,14 +128,13 @@ impl ServerTransaction {
             format: ResultFormat::Json,
         };
         let wire = &self.wire;
-        let is_written = || -> BoxFuture<'_, _> {
-            Box::pin(within(context, async {
+        let is_written = |server| -> BoxFuture<'_, _> {
+            Box::pin(within(context, async move {
+                let endpoint = wire.endpoint();
                 let select = |exchange| -> BoxFuture<'_, _> {
-                    Box::pin(wire.endpoint().select_by(exchange, query, &wanted))
+                    Box::pin(endpoint.select_by(exchange, query, wanted))
                 };
-                let read = wire
-                    .endpoint()
-                    .read_on(Some(wire.server()), context, &select);
+                let read = endpoint.repeat_on(server, Purpose::Write, context, &select);
                 Ok(!read.await?.1.terms.is_empty())
             }))
         };
@@ -147,24 +148,6 @@ impl ServerTransaction {
         if let Some(task) = self.end() {
             // The task goes on by itself.
             let _ = tokio::time::timeout(ROLL_BACK, task).await;
-        }
-    }
-
-    async fn run<T>(
-        &self,
-        context: &CallContext,
-        request: impl Future<Output = Result<T, HttpError>>,
-    ) -> Result<T, StoreError> {
-        let mut is_conflict = false;
-        let answered = within(context, async {
-            let answered = request.await;
-            let failure = answered.as_ref().err().map(Failure::of);
-            is_conflict = failure == Some(Failure::Conflict);
-            answered
-        });
-        match answered.await {
-            Err(_) if is_conflict => Err(StoreError::Conflict),
-            answered => answered,
         }
     }
 

@@ -8,9 +8,11 @@ use futures::future::BoxFuture;
 use reqwest::Method;
 use spargebra::Update;
 
-use super::endpoint::{HttpEndpoint, within};
-use super::error::{HttpError, Meaning};
-use super::exchange::{Change, Exchange, Query, update_type};
+use super::cluster::Cluster;
+use super::endpoint::HttpEndpoint;
+use super::error::HttpError;
+use super::exchange::{Change, Query, update_type};
+use super::failover::Purpose;
 use super::results::projection;
 use super::values::ResultFormat;
 use crate::error::StoreError;
@@ -24,17 +26,24 @@ pub(super) struct HttpUpdates(pub(super) Arc<HttpEndpoint>);
 
 impl UpdateEndpoint for HttpUpdates {
     fn session(&self) -> Arc<dyn UpdateSession> {
-        Arc::new(HttpSession {
-            endpoint: Arc::clone(&self.0),
-            server: OnceLock::new(),
-        })
+        Arc::new(HttpSession::new(&self.0, None))
     }
 }
 
 /// Stays with the server that answered first.
-struct HttpSession {
+pub(super) struct HttpSession {
     endpoint: Arc<HttpEndpoint>,
     server: OnceLock<usize>,
+}
+
+impl HttpSession {
+    /// Begins a session, with the server at a position if one is given.
+    pub(super) fn new(endpoint: &Arc<HttpEndpoint>, server: Option<usize>) -> Self {
+        HttpSession {
+            endpoint: Arc::clone(endpoint),
+            server: server.map_or_else(OnceLock::new, OnceLock::from),
+        }
+    }
 }
 
 #[async_trait]
@@ -55,8 +64,14 @@ impl SparqlEndpoint for HttpSession {
         let read = move |exchange| -> BoxFuture<'_, _> {
             Box::pin(endpoint.select_by(exchange, query, wanted))
         };
-        let server = self.server.get().copied();
-        let read = within(context, endpoint.read_on(server, context, &read));
+        let pinned = self.server.get().copied();
+        let read = endpoint.repeat_on(pinned, Purpose::Write, context, &read);
+        let read = crate::remote::write::within(context, async {
+            read.await.map_err(|error| match pinned {
+                Some(_) => endpoint.cluster().interrupted(error),
+                None => error.into_store_error(),
+            })
+        });
         let (server, rows) = read.await?;
         self.server.get_or_init(|| server);
         Ok(rows)
@@ -73,8 +88,9 @@ impl UpdateSession for HttpSession {
         let endpoint = &*self.endpoint;
         let kind = endpoint.server_kind(context).await;
         let kind = kind.map_err(UpdateError::NotExecuted)?;
-        let server = *self.server.get_or_init(|| endpoint.fit_server());
-        let Some(url) = endpoint.server(server).update_address(kind) else {
+        let cluster = endpoint.cluster();
+        let server = *self.server.get_or_init(|| cluster.fit());
+        let Some(url) = cluster.servers[server].update_address(kind) else {
             return Err(UpdateError::NotExecuted(read_only()));
         };
         let text = update.to_string();
@@ -84,16 +100,21 @@ impl UpdateSession for HttpSession {
             content_type: update_type(kind),
             text: &text,
         };
-        let mut refused = None;
-        let update = async {
-            let exchange = endpoint.on(server, context);
-            let done = changed(endpoint, exchange, &sent).await;
-            refused = done.as_ref().err().map(HttpError::is_refusal);
-            done
-        };
-        match within(context, update).await {
+        let mut is_refused = false;
+        let update = crate::remote::write::within(context, async {
+            let done = changed(cluster, server, context, &sent).await;
+            is_refused = done.as_ref().is_err_and(HttpError::is_refusal);
+            done.map_err(|error| {
+                if is_refused {
+                    cluster.interrupted(error)
+                } else {
+                    error.into_store_error()
+                }
+            })
+        });
+        match update.await {
             Ok(()) => Ok(()),
-            Err(error) if refused == Some(true) => Err(UpdateError::NotExecuted(error)),
+            Err(error) if is_refused => Err(UpdateError::NotExecuted(error)),
             Err(error) => Err(UpdateError::Unknown(error)),
         }
     }
@@ -104,26 +125,35 @@ pub(super) fn read_only() -> StoreError {
     StoreError::Unsupported("no address is configured that takes updates of the store".to_owned())
 }
 
-/// Sends a change, and sends it again only while the server certainly did not carry it out.
+/// Sends a change to a server, and sends it again only while the server certainly did not carry it out, and nobody can
+/// begin again on another one.
 pub(super) async fn changed<'c>(
-    endpoint: &HttpEndpoint,
-    exchange: Exchange<'_>,
+    cluster: &Arc<Cluster>,
+    server: usize,
+    context: &CallContext,
     change: &(dyn Fn() -> Change<'c> + Sync),
 ) -> Result<(), HttpError> {
-    let options = endpoint.options();
+    let options = &cluster.options;
     let mut retries = 0;
     loop {
-        let error = match exchange.change(change()).await {
+        let sent = cluster.on(server, context).change(change());
+        let sent = if options.fails_over() {
+            cluster.watched(server, sent).await
+        } else {
+            sent.await
+        };
+        let error = match sent {
             Ok(_) => {
-                exchange.server.set_back();
+                cluster.servers[server].set_back();
                 return Ok(());
             }
             Err(error) => error,
         };
+        if options.fails_over() {
+            cluster.note(server, &error);
+            return Err(error);
+        }
         if !error.is_undone() || retries == options.max_retries {
-            if error.meaning() == Meaning::Down && options.fails_over() {
-                exchange.server.set_aside(&error);
-            }
             return Err(error);
         }
         retries += 1;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use call_context::CallContext;
@@ -10,6 +10,7 @@ use spargebra::algebra::GraphPattern;
 use tokio::sync::OnceCell;
 
 use super::endpoint::HttpEndpoint;
+use super::options::bound;
 use super::values::ServerKind;
 use super::writer::Writer;
 use crate::error::StoreError;
@@ -99,7 +100,12 @@ fn over(endpoint: &Arc<HttpEndpoint>, kind: ServerKind) -> RemoteStore {
 pub(super) fn options_of(endpoint: &HttpEndpoint, kind: ServerKind) -> RemoteOptions {
     let mut options = options(kind);
     options.features.repository = endpoint.repository().map(str::to_owned);
-    options.transaction_timeout = endpoint.options().transaction_timeout;
+    let connection = endpoint.options();
+    options.transaction_timeout = connection.transaction_timeout;
+    options.commit_silence = bound(connection.health_check_timeout).unwrap_or(Duration::MAX);
+    if connection.fails_over() {
+        options.outcome_timeout = connection.unavailable_write_timeout;
+    }
     options
 }
 
@@ -166,7 +172,9 @@ impl GraphStore for HttpStore {
         let kind = self.endpoint.known_kind();
         let takes_none = |kind| match kind {
             ServerKind::Rdf4j | ServerKind::GraphDb => false,
-            kind => self.endpoint.server(0).update_address(kind).is_none(),
+            kind => self.endpoint.cluster().servers[0]
+                .update_address(kind)
+                .is_none(),
         };
         (!kind.is_some_and(takes_none)).then_some(self as &dyn WriteStore)
     }

@@ -18,6 +18,7 @@ use tokio::sync::Mutex;
 
 use super::endpoint::{HttpEndpoint, within};
 use super::error::HttpError;
+use super::session::HttpSession;
 use super::wire::{Failure, Wire};
 use crate::error::StoreError;
 use crate::remote::write::{
@@ -74,7 +75,7 @@ impl Rdf4jTransaction {
         }
         let sequence = turn.sequence(log, context).await?;
         context.count_call();
-        let wire = within(context, Wire::begin(endpoint, None, context)).await?;
+        let wire = within(context, Wire::begin(endpoint, context)).await?;
         let open = Arc::new(Open {
             wire: Arc::new(wire),
             endpoint: Arc::clone(endpoint),
@@ -169,31 +170,20 @@ impl Open {
         if state.turn.is_none() {
             return Err(ended());
         }
-        let mut is_conflict = false;
-        let request = async {
-            let answered = request.await;
-            let failure = answered.as_ref().err().map(Failure::of);
-            is_conflict = failure == Some(Failure::Conflict);
-            answered
-        };
-        let answered = within(context, request).await;
-        match answered {
-            Ok(answer) => Ok(answer),
-            Err(error) => {
-                self.end(state);
-                Err(if is_conflict {
-                    StoreError::Conflict
-                } else {
-                    error
-                })
-            }
-        }
+        let answered = self.wire.run(context, request).await;
+        answered.inspect_err(|_| {
+            self.end(state);
+        })
     }
 
     /// Ends the transaction of the server in a task of its own, which keeps the turn until that is done:
-    /// nobody can be relied on to wait for it.
+    /// nobody can be relied on to wait for it. Where another server takes over, the next transaction does not wait for
+    /// one that has failed.
     fn end(&self, state: &mut State) -> Option<tokio::task::JoinHandle<()>> {
         let turn = state.turn.take()?;
+        let cluster = self.endpoint.cluster();
+        let has_failed = cluster.servers[self.wire.server()].has_failed();
+        let turn = (!cluster.options.fails_over() || !has_failed).then_some(turn);
         let (wire, timeout) = (Arc::clone(&self.wire), self.options.transaction_timeout);
         let task = self.runtime.spawn(async move {
             wire.end_in_time(timeout).await;
@@ -202,19 +192,26 @@ impl Open {
         Some(task)
     }
 
-    /// Finds out what became of a commit whose answer was lost, or says why it failed.
-    async fn settle(
-        &self,
-        request: &str,
-        lost: HttpError,
-        context: &CallContext,
-    ) -> Result<(), StoreError> {
-        let has_failed = Failure::of(&lost) == Failure::Failed;
-        let lost = lost.into_store_error();
-        let log = Log {
-            endpoint: &*self.endpoint,
+    /// Commits the transaction; finds out what became of it if the answer is lost, or says why it failed.
+    async fn commit(&self, request: &str, context: &CallContext) -> Result<(), StoreError> {
+        let is_written = |server| -> BoxFuture<'_, _> {
+            Box::pin(async move {
+                let session = HttpSession::new(&self.endpoint, server);
+                let log = Log { endpoint: &session };
+                log.holds(request, context).await
+            })
         };
-        let is_written = || -> BoxFuture<'_, _> { Box::pin(log.holds(request, context)) };
+        let committed = self.wire.commit_or_find(&is_written, context).await;
+        let Err(error) = committed else {
+            return Ok(());
+        };
+        let has_failed = match Failure::of(&error) {
+            Failure::Conflict => return Err(StoreError::Conflict),
+            Failure::Refused => return Err(self.endpoint.cluster().interrupted(error)),
+            Failure::Failed => true,
+            Failure::Lost => false,
+        };
+        let lost = error.into_store_error();
         match self.wire.settle(&is_written, context).await {
             Ok(true) => Ok(()),
             Ok(false) if has_failed => Err(lost),
@@ -314,19 +311,8 @@ impl Transaction for Rdf4jTransaction {
         };
         turn.doubt();
         context.count_call();
-        let committed = crate::remote::write::within(&context, async {
-            let error = match open.wire.commit(&context).await {
-                Ok(()) => return Ok(()),
-                Err(error) => error,
-            };
-            match Failure::of(&error) {
-                Failure::Conflict => Err(StoreError::Conflict),
-                Failure::Refused => Err(error.into_store_error()),
-                Failure::Failed | Failure::Lost => {
-                    open.settle(&record.said.request, error, &context).await
-                }
-            }
-        });
+        let committed = open.commit(&record.said.request, &context);
+        let committed = crate::remote::write::within(&context, committed);
         let committed = match committed.await {
             Err(StoreError::Call(CallError::Deadline)) => Err(StoreError::OutcomeUnknown(
                 "no answer to the commit came before the deadline".into(),

@@ -1,7 +1,7 @@
 //! A transaction of RDF4J's protocol, request by request.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use call_context::CallContext;
 use futures::future::BoxFuture;
@@ -13,6 +13,8 @@ use spargebra::{Query as Select, Update};
 use super::endpoint::{HttpEndpoint, within};
 use super::error::HttpError;
 use super::exchange::{Change, Exchange, Query, header};
+use super::failover::Purpose;
+use super::options::bound;
 use super::results::{projection, read_rows};
 use super::session::changed;
 use super::values::{ResultFormat, ServerKind};
@@ -37,6 +39,10 @@ pub(super) struct Wire {
     kind: ServerKind,
     url: Url,
 }
+
+/// Looks for what only a transaction writes, on the server at a position or on whichever answers.
+pub(super) type IsWritten<'a> =
+    dyn Fn(Option<usize>) -> BoxFuture<'a, Result<bool, StoreError>> + Sync + 'a;
 
 /// What a failed request of a transaction means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,11 +75,11 @@ impl Wire {
     /// Opens a transaction on one of the servers.
     pub(super) async fn begin(
         endpoint: &Arc<HttpEndpoint>,
-        server: Option<usize>,
         context: &CallContext,
     ) -> Result<Self, HttpError> {
         let open = |exchange| -> BoxFuture<'_, _> { Box::pin(open(endpoint, exchange)) };
-        let (server, (kind, url)) = endpoint.read_on(server, context, &open).await?;
+        let opened = endpoint.repeat_on(None, Purpose::Write, context, &open);
+        let (server, (kind, url)) = opened.await?;
         Ok(Wire {
             endpoint: Arc::clone(endpoint),
             server,
@@ -91,22 +97,43 @@ impl Wire {
         self.server
     }
 
-    /// Carries out an update outside of all transactions.
+    /// Carries out an update that can be repeated, outside of all transactions.
     pub(super) async fn update_alone(
         endpoint: &HttpEndpoint,
         update: &Update,
         context: &CallContext,
     ) -> Result<(), HttpError> {
-        let exchange = endpoint.on(endpoint.fit_server(), context);
-        let kind = endpoint.kind_by(exchange).await?;
-        let statements = exchange.server.updates_alone(kind);
-        let statements = statements.expect("servers with transactions take updates");
-        let text = update.to_string();
-        changed(endpoint, exchange, &|| Change {
-            method: Method::POST,
-            url: statements.clone(),
-            content_type: UPDATE,
-            text: &text,
+        let cluster = endpoint.cluster();
+        let text = &update.to_string();
+        let update = move |exchange| -> BoxFuture<'_, _> {
+            Box::pin(async move {
+                let kind = cluster.kind_by(exchange).await?;
+                let statements = exchange.server.updates_alone(kind);
+                let change = Change {
+                    method: Method::POST,
+                    url: statements.expect("servers with transactions take updates"),
+                    content_type: UPDATE,
+                    text,
+                };
+                exchange.change(change).await.map(drop)
+            })
+        };
+        let updated = endpoint.repeat_on(None, Purpose::Write, context, &update);
+        updated.await.map(drop)
+    }
+
+    /// Runs a request of the transaction, and says what its failure means for the transaction.
+    pub(super) async fn run<T>(
+        &self,
+        context: &CallContext,
+        request: impl Future<Output = Result<T, HttpError>>,
+    ) -> Result<T, StoreError> {
+        crate::remote::write::within(context, async {
+            request.await.map_err(|error| match Failure::of(&error) {
+                Failure::Conflict => StoreError::Conflict,
+                _ if is_unknown(&error) => StoreError::Interrupted(Box::new(error)),
+                _ => self.endpoint.cluster().interrupted(error),
+            })
         })
         .await
     }
@@ -124,12 +151,18 @@ impl Wire {
             dataset,
             format: ResultFormat::Json,
         };
-        let exchange = self.endpoint.on(self.server, context);
-        let body = exchange.query_within(self.url.clone(), self.kind, query);
-        let body = body
-            .await?
-            .limited(self.endpoint.options().max_result_bytes)?;
-        read_rows(body.counted(context), ResultFormat::Json, &wanted).await
+        let cluster = self.endpoint.cluster();
+        let read = async {
+            let exchange = cluster.on(self.server, context);
+            let body = exchange.query_within(self.url.clone(), self.kind, query);
+            let body = body.await?.limited(cluster.options.max_result_bytes)?;
+            read_rows(body.counted(context), ResultFormat::Json, &wanted).await
+        };
+        if !cluster.options.fails_over() {
+            return read.await;
+        }
+        let read = cluster.watched(self.server, read).await;
+        read.inspect_err(|error| cluster.note(self.server, error))
     }
 
     /// Runs an update within the transaction.
@@ -161,8 +194,7 @@ impl Wire {
         text: &str,
         context: &CallContext,
     ) -> Result<(), HttpError> {
-        let exchange = self.endpoint.on(self.server, context);
-        changed(&self.endpoint, exchange, &|| Change {
+        changed(self.endpoint.cluster(), self.server, context, &|| Change {
             method: Method::PUT,
             url: self.action(action),
             content_type,
@@ -173,7 +205,7 @@ impl Wire {
 
     /// Rolls the transaction back, if it is still open; afterwards it is not.
     pub(super) async fn end(&self, context: &CallContext) -> Result<(), HttpError> {
-        let exchange = self.endpoint.on(self.server, context);
+        let exchange = self.endpoint.cluster().on(self.server, context);
         let ended = exchange.change(Change {
             method: Method::DELETE,
             url: self.url.clone(),
@@ -199,25 +231,56 @@ impl Wire {
         }
     }
 
+    /// Commits the transaction. Looks for what it wrote when the server is silent for long.
+    pub(super) async fn commit_or_find<'a>(
+        &'a self,
+        is_written: &IsWritten<'a>,
+        context: &CallContext,
+    ) -> Result<(), HttpError> {
+        let silence = self.endpoint.options().health_check_timeout;
+        let Some(silence) = bound(silence) else {
+            return self.commit(context).await;
+        };
+        let found = async {
+            loop {
+                tokio::time::sleep(silence).await;
+                if matches!(self.look(is_written).await, Ok(true)) {
+                    break;
+                }
+            }
+        };
+        tokio::select! {
+            biased;
+            committed = self.commit(context) => committed,
+            () = found => Ok(()),
+        }
+    }
+
     /// Finds out what became of a commit whose answer was lost: ends the transaction, and looks for what it wrote until the
-    /// deadline.
+    /// deadline, or until the time is over for which writes are repeated when servers fail.
     pub(super) async fn settle<'a>(
         &'a self,
-        is_written: &(dyn Fn() -> BoxFuture<'a, Result<bool, StoreError>> + Sync),
+        is_written: &IsWritten<'a>,
         context: &CallContext,
     ) -> Result<bool, StoreError> {
+        let options = self.endpoint.options();
+        let context = &if options.fails_over() {
+            sooner(context, options.unavailable_write_timeout)
+        } else {
+            context.clone()
+        };
         crate::remote::write::within(context, async {
             let mut is_over = false;
             loop {
                 // A server ends a transaction after what it is doing for it, so there is nothing more
                 // to come once it has answered.
                 if !is_over {
-                    match self.end(context).await {
+                    match self.soon(within(context, self.end(context))).await {
                         Ok(()) => is_over = true,
                         Err(error) => tracing::debug!(%error, "a transaction is to be ended"),
                     }
                 }
-                match is_written().await {
+                match self.look(is_written).await {
                     Ok(true) => return Ok(true),
                     Ok(false) if is_over => return Ok(false),
                     Ok(false) => {}
@@ -229,11 +292,46 @@ impl Wire {
         .await
     }
 
+    /// Looks for what the transaction writes: on its server or, if that fails, on others, which may not have it yet.
+    async fn look<'a>(&'a self, is_written: &IsWritten<'a>) -> Result<bool, StoreError> {
+        let error = match self.soon(is_written(Some(self.server))).await {
+            Ok(is_written) => return Ok(is_written),
+            Err(error) => error,
+        };
+        if self.endpoint.options().fails_over()
+            && matches!(self.soon(is_written(None)).await, Ok(true))
+        {
+            return Ok(true);
+        }
+        Err(error)
+    }
+
+    /// Waits no longer for an answer than a health check does.
+    async fn soon<T>(
+        &self,
+        asked: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        match bound(self.endpoint.options().health_check_timeout) {
+            None => asked.await,
+            Some(time) => match tokio::time::timeout(time, asked).await {
+                Ok(answered) => answered,
+                Err(_) => Err(StoreError::Unavailable("it does not answer in time".into())),
+            },
+        }
+    }
+
     fn action(&self, action: &str) -> Url {
         let mut url = self.url.clone();
         url.query_pairs_mut().append_pair("action", action);
         url
     }
+}
+
+/// Returns a context whose deadline is so far away at most.
+fn sooner(context: &CallContext, time: Duration) -> CallContext {
+    let end = Instant::now() + time;
+    let end = context.deadline.map_or(end, |deadline| deadline.min(end));
+    context.clone().with_deadline(end)
 }
 
 /// Returns whether an answer says that the transaction has ended, or was lost with its server.
@@ -248,7 +346,7 @@ async fn open(
     endpoint: &HttpEndpoint,
     exchange: Exchange<'_>,
 ) -> Result<(ServerKind, Url), HttpError> {
-    let kind = endpoint.kind_by(exchange).await?;
+    let kind = endpoint.cluster().kind_by(exchange).await?;
     let transactions = below(&exchange.server.query_address(kind), &["transactions"]);
     let mut url = transactions.clone();
     url.query_pairs_mut()

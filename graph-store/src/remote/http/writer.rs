@@ -56,7 +56,7 @@ impl Writer {
                     _ => OnceCell::new(),
                 },
             }),
-            _ if endpoint.server(0).update_address(kind).is_none() => Writer::None,
+            _ if endpoint.cluster().servers[0].update_address(kind).is_none() => Writer::None,
             _ => {
                 let updates: Arc<dyn UpdateEndpoint> = Arc::new(HttpUpdates(Arc::clone(endpoint)));
                 Writer::Updates(PlainWriter::new(updates, &options))
@@ -145,7 +145,7 @@ impl Transactions {
         context: &CallContext,
     ) -> Result<(), StoreError> {
         within(context, async {
-            let wire = Wire::begin(&self.endpoint, None, context).await?;
+            let wire = Wire::begin(&self.endpoint, context).await?;
             if let Err(error) = wire.update(&removal(graph), context).await {
                 // The error says more than what follows from it.
                 let _ = wire.end(context).await;
@@ -171,7 +171,7 @@ impl Transactions {
         loop {
             let mut is_conflict = false;
             let forgotten = within(context, async {
-                let wire = Wire::begin(&self.endpoint, None, context).await?;
+                let wire = Wire::begin(&self.endpoint, context).await?;
                 let forgotten = match wire.update(&forget, context).await {
                     Ok(()) => commit(&wire, context).await,
                     Err(error) => {
@@ -217,7 +217,7 @@ impl<'a> Racer<'a> {
         round: u32,
         context: &'a CallContext,
     ) -> Result<Self, StoreError> {
-        let wire = within(context, Wire::begin(endpoint, None, context)).await?;
+        let wire = within(context, Wire::begin(endpoint, context)).await?;
         let racer = Racer {
             wire,
             graph,

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use call_context::{CallContext, CallError};
@@ -44,6 +44,16 @@ pub(in crate::remote) struct PlainWriter {
     /// Cleared when two writers were seen to get the same.
     is_isolated: Arc<AtomicBool>,
     gaps: Gaps,
+    waits: Waits,
+}
+
+/// How long the outcome of a commit is waited for.
+#[derive(Clone, Copy)]
+struct Waits {
+    /// Before it is looked for what the commit wrote.
+    silence: Duration,
+    /// After its answer was lost.
+    outcome: Duration,
 }
 
 impl PlainWriter {
@@ -57,6 +67,10 @@ impl PlainWriter {
             queue: Queue::default(),
             is_isolated: Arc::new(AtomicBool::new(true)),
             gaps: Gaps::new(options.transaction_timeout),
+            waits: Waits {
+                silence: options.commit_silence,
+                outcome: options.outcome_timeout,
+            },
         }
     }
 
@@ -95,6 +109,8 @@ impl WriteStore for PlainWriter {
             turn,
             sequence,
             is_isolated: Arc::clone(&self.is_isolated),
+            endpoint: Arc::clone(&self.endpoint),
+            waits: self.waits,
         }))
     }
 
@@ -170,6 +186,8 @@ struct PlainTransaction {
     turn: Turn,
     sequence: u64,
     is_isolated: Arc<AtomicBool>,
+    endpoint: Arc<dyn UpdateEndpoint>,
+    waits: Waits,
 }
 
 /// What became of an update.
@@ -194,10 +212,40 @@ impl PlainTransaction {
         Ok(update(vec![rows.operation(Some(guard))]))
     }
 
+    /// Looks what became of an update, where it was sent to.
     async fn outcome(&self, request: &str, context: &CallContext) -> Result<Outcome, StoreError> {
-        let log = Log {
-            endpoint: &*self.session,
+        self.outcome_in(&*self.session, request, context).await
+    }
+
+    /// Looks whether an update was applied: where it was sent to or, if that fails, at other servers, which may not have
+    /// it yet.
+    async fn is_applied(&self, request: &str, context: &CallContext) -> bool {
+        let outcome = match self.outcome(request, context).await {
+            Ok(outcome) => outcome,
+            Err(_) => match self.outcome_elsewhere(request, context).await {
+                Ok(outcome) => outcome,
+                Err(_) => return false,
+            },
         };
+        matches!(outcome, Outcome::Applied)
+    }
+
+    async fn outcome_elsewhere(
+        &self,
+        request: &str,
+        context: &CallContext,
+    ) -> Result<Outcome, StoreError> {
+        let session = self.endpoint.session();
+        self.outcome_in(&*session, request, context).await
+    }
+
+    async fn outcome_in(
+        &self,
+        session: &dyn UpdateSession,
+        request: &str,
+        context: &CallContext,
+    ) -> Result<Outcome, StoreError> {
+        let log = Log { endpoint: session };
         let holders = log.holders(self.sequence, context).await?;
         if holders.len() > 1 {
             tracing::error!(
@@ -224,7 +272,7 @@ impl PlainTransaction {
         lost: StoreError,
         context: &CallContext,
     ) -> Result<(), StoreError> {
-        let settled = within(context, async {
+        let settled = async {
             loop {
                 match self.outcome(request, context).await {
                     Ok(Outcome::Applied) => return Ok(()),
@@ -236,10 +284,21 @@ impl PlainTransaction {
                             continue;
                         }
                     }
-                    Err(error) => tracing::debug!(%error, "the outcome of an update is looked for"),
+                    Err(error) => {
+                        tracing::debug!(%error, "the outcome of an update is looked for");
+                        let elsewhere = self.outcome_elsewhere(request, context).await;
+                        if matches!(elsewhere, Ok(Outcome::Applied)) {
+                            return Ok(());
+                        }
+                    }
                 }
                 tokio::time::sleep(PAUSE).await;
             }
+        };
+        let settled = tokio::time::timeout(self.waits.outcome, settled);
+        let settled = within(context, async {
+            let late = |_| Err(CallError::Deadline.into());
+            settled.await.unwrap_or_else(late)
         });
         match settled.await {
             // The server said that it failed, and would again.
@@ -333,20 +392,33 @@ impl Transaction for PlainTransaction {
         self.turn.doubt();
         context.count_call();
         let started = std::time::Instant::now();
-        let updated = self.session.update(&update, &context).await;
+        let found = async {
+            loop {
+                tokio::time::sleep(self.waits.silence).await;
+                if self.is_applied(request, &context).await {
+                    break;
+                }
+            }
+        };
+        let updated = tokio::select! {
+            biased;
+            updated = self.session.update(&update, &context) => Some(updated),
+            () = found => None,
+        };
         if let Some(trace) = &context.trace {
             trace.record("update", Some(update.to_string()), 0, started);
         }
         drop(update);
         let lost = match updated {
-            Ok(()) => match self.outcome(request, &context).await {
+            None => None,
+            Some(Ok(())) => match self.outcome(request, &context).await {
                 Ok(Outcome::Applied) => None,
                 // The update has been executed, so it never will be again.
                 Ok(Outcome::Refused | Outcome::Open) => return Err(StoreError::Conflict),
                 Err(error) => Some(error),
             },
-            Err(UpdateError::NotExecuted(error)) => return Err(error),
-            Err(UpdateError::Unknown(error)) => Some(error),
+            Some(Err(UpdateError::NotExecuted(error))) => return Err(error),
+            Some(Err(UpdateError::Unknown(error))) => Some(error),
         };
         if let Some(lost) = lost {
             self.settle(request, lost, &context).await?;

@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use graph_store::StoreError;
+use graph_store::remote::SparqlEndpoint;
 use graph_store::remote::http::ConnectionOptions;
 
 use crate::faults::endpoint::{Answer, Endpoint, dead_address};
 use crate::faults::proxy::{Fault, Proxy};
-use crate::faults::{PATIENCE, ask, ask_within, client, options, whole};
+use crate::faults::{PATIENCE, ask, ask_within, client, options, until, whole};
 
 /// An endpoint that answers `status` while it is ill.
 async fn ill(status: &'static str) -> (Endpoint, Arc<AtomicBool>) {
@@ -46,7 +47,7 @@ async fn the_next_server_answers_for_one_that_is_dead() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failed_server_is_left_aside_for_the_interval_and_then_the_main_one_again() {
+async fn a_failed_server_is_left_aside_until_a_check_has_found_that_it_answers() {
     let (main, is_ill) = ill("503 Service Unavailable").await;
     let other = Endpoint::healthy().await;
     let within = |interval| {
@@ -61,16 +62,134 @@ async fn a_failed_server_is_left_aside_for_the_interval_and_then_the_main_one_ag
     }
     assert_eq!((main.requests().len(), other.requests().len()), (1, 5));
 
-    let interval = Duration::from_millis(50);
-    let short = within(interval);
-    assert_eq!(ask(&short).await.unwrap(), whole());
-    assert_eq!((main.requests().len(), other.requests().len()), (2, 6));
+    // It is asked by checks alone, whenever the interval is over.
+    let short = within(Duration::from_millis(5));
+    while checks(&main) < 3 {
+        assert_eq!(ask(&short).await.unwrap(), whole());
+    }
+    assert_eq!(main.requests().len() - checks(&main), 2);
     is_ill.store(false, Ordering::SeqCst);
-    tokio::time::sleep(interval * 2).await;
+    while main.requests().len() - checks(&main) == 2 {
+        assert_eq!(ask(&short).await.unwrap(), whole());
+    }
+    let others = other.requests().len();
     for _ in 0..5 {
         assert_eq!(ask(&short).await.unwrap(), whole());
     }
-    assert_eq!((main.requests().len(), other.requests().len()), (7, 6));
+    assert_eq!(other.requests().len(), others, "the main server is used");
+}
+
+/// Returns how many checks have come.
+fn checks(endpoint: &Endpoint) -> usize {
+    let requests = endpoint.requests();
+    let checks = requests.iter().filter(|request| request.is_check());
+    checks.count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_hangs_is_left_aside_once_its_check_hangs_too() {
+    let endpoint = Endpoint::healthy().await;
+    let hanging = Proxy::start(endpoint.address).await;
+    hanging.set(Fault::StallAfter(0));
+    let client = client(ConnectionOptions {
+        health_check_timeout: Duration::from_secs(1),
+        scan_failed_interval: PATIENCE * 10,
+        ..both(&hanging.url("/sparql"), &endpoint.url())
+    });
+    // The deadline would be a minute away, and the server says nothing.
+    for _ in 0..2 {
+        assert_eq!(ask(&client).await.unwrap(), whole());
+    }
+    let info = client.probe(&until(PATIENCE)).await.unwrap();
+    let troubles = info.troubles();
+    assert_eq!(troubles, ["address 1 of 2: it does not answer in time"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_query_that_takes_long_is_waited_for_while_its_server_answers_checks() {
+    let slow = Endpoint::start(|request| {
+        let answer = Answer::whole(request);
+        if request.is_check() {
+            answer
+        } else {
+            answer.after(Duration::from_secs(3))
+        }
+    })
+    .await;
+    let other = Endpoint::healthy().await;
+    let client = client(ConnectionOptions {
+        health_check_timeout: Duration::from_secs(2),
+        ..both(&slow.url(), &other.url())
+    });
+    assert_eq!(ask(&client).await.unwrap(), whole());
+    assert!(checks(&slow) > 0);
+    assert_eq!(other.requests().len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_ends_while_a_server_is_silent_has_it_checked() {
+    let endpoint = Endpoint::healthy().await;
+    let hanging = Proxy::start(endpoint.address).await;
+    hanging.set(Fault::StallAfter(0));
+    let client = client(ConnectionOptions {
+        // Too long for the requests, whose deadlines are sooner.
+        health_check_timeout: Duration::from_millis(1_500),
+        scan_failed_interval: PATIENCE * 10,
+        ..both(&hanging.url("/sparql"), &endpoint.url())
+    });
+    let mut answer = ask_within(&client, Duration::from_millis(1_200)).await;
+    assert!(
+        matches!(answer, Err(StoreError::Call(CallError::Deadline))),
+        "{answer:?}"
+    );
+    let begun = Instant::now();
+    while answer.is_err() {
+        assert!(begun.elapsed() < PATIENCE, "{answer:?}");
+        answer = ask_within(&client, Duration::from_millis(1_200)).await;
+    }
+    assert_eq!(answer.unwrap(), whole());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_without_the_repository_is_left_aside_unless_connections_are_forced() {
+    for is_forced in [false, true] {
+        let (main, _) = ill("404 Not Found").await;
+        let other = Endpoint::healthy().await;
+        let client = client(ConnectionOptions {
+            force_connection: is_forced,
+            scan_failed_interval: PATIENCE * 10,
+            ..both(&main.url(), &other.url())
+        });
+        for _ in 0..3 {
+            assert_eq!(ask(&client).await.unwrap(), whole());
+        }
+        let asked = if is_forced { 3 } else { 1 };
+        assert_eq!((main.requests().len(), other.requests().len()), (asked, 3));
+        let troubles = client.probe(&until(PATIENCE)).await.unwrap().troubles();
+        assert_eq!(
+            troubles,
+            ["address 1 of 2: it has no such repository (404)"]
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_no_other_server_would_do_better_is_not_asked_of_it() {
+    for status in [
+        "400 Bad Request",
+        "401 Unauthorized",
+        "403 Forbidden",
+        "413 Payload Too Large",
+        "501 Not Implemented",
+    ] {
+        let (first, _) = ill(status).await;
+        let second = Endpoint::healthy().await;
+        let client = client(both(&first.url(), &second.url()));
+        let answer = ask(&client).await;
+        assert!(matches!(answer, Err(StoreError::Failed(_))), "{answer:?}");
+        let asked = (first.requests().len(), second.requests().len());
+        assert_eq!(asked, (1, 0), "{status}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -108,8 +227,8 @@ async fn which_refusals_another_server_is_asked_after_is_configured() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_query_that_all_servers_refuse_fails_at_once_and_leaves_none_aside() {
-    let (first, first_is_ill) = ill("400 Bad Request").await;
-    let (second, _) = ill("400 Bad Request").await;
+    let (first, first_is_ill) = ill("500 Internal Server Error").await;
+    let (second, _) = ill("500 Internal Server Error").await;
     let client = client(both(&first.url(), &second.url()));
     let answer = ask(&client).await;
     assert!(matches!(answer, Err(StoreError::Failed(_))), "{answer:?}");

@@ -184,6 +184,7 @@ impl GraphStore for Endless {
         Ok(StoreInfo {
             provider: "test".to_owned(),
             statements: None,
+            ..StoreInfo::default()
         })
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use outbound::Secret;
 use search_service::{ObjectServiceSchemas, SearchParts};
 use serde_json::json;
-use servers::config::Switch;
+use servers::config::{SearchRoles, Switch};
 use service_auth::Verifier;
 
 use super::{World, planets};
@@ -31,7 +31,11 @@ fn guarded_with(enabled: Switch, obeys_roles: bool) -> (World, SearchParts) {
     let mut world = World::embedded();
     world.settings.security.secret = Some(Secret::new(SECRET));
     world.settings.search.enabled = enabled;
-    world.settings.search.obeys_roles = obeys_roles;
+    world.settings.search.roles = if obeys_roles {
+        SearchRoles::Said(Switch::Automatic)
+    } else {
+        SearchRoles::Ignored
+    };
     let mut parts = world.parts(planets(3));
     let verifier = Verifier::of(&world.settings.security.verifier_options()).unwrap();
     parts.host.verifier = Some(Arc::new(verifier));
