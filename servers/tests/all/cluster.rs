@@ -382,6 +382,8 @@ fn others_stand_in(world: World) {
         let (status, message) = cluster.health();
         match fault.1 {
             Fault::Delay(_) | Fault::Drip(..) => assert_eq!(status, "OK", "{case}: {message}"),
+            // It may be the end of a line, without which all is there.
+            Fault::Cut(1) if status == "OK" => {}
             _ => {
                 assert_eq!(status, "WARNING", "{case}: {message}");
                 assert!(message.contains("address 1 of 3: "), "{case}: {message}");
@@ -430,7 +432,7 @@ fn all_go_wrong(world: World, addresses: usize) {
         let (status, message) = cluster.health();
         if matches!(fault.1, Fault::Delay(_) | Fault::Drip(..)) {
             assert_eq!(status, "OK", "{case}: {message}");
-        } else {
+        } else if fault.1 != Fault::Cut(1) {
             assert!(said != Said::Written && !is_read, "{case}: {said:?}");
             assert_eq!(status, "ERROR", "{case}: {message}");
         }

@@ -136,6 +136,10 @@ pub(super) enum HttpError {
     Unmarked { address: String },
     #[error("the result of {address} is malformed: {cause}")]
     Malformed { address: String, cause: String },
+    #[error(
+        "the result of {address} is malformed, or was broken off, since its end is not marked: {cause}"
+    )]
+    Unfinished { address: String, cause: String },
     #[error("the result of {address} is larger than {limit} bytes")]
     TooLarge { address: String, limit: u64 },
     #[error("there is no memory for the result")]
@@ -171,9 +175,10 @@ impl HttpError {
             | HttpError::Broken { .. } => Meaning::Down,
             HttpError::Status { status, .. } if is_outage(*status) => Meaning::Down,
             HttpError::Status { status, .. } if is_wrong(*status) => Meaning::Final,
-            HttpError::Busy { .. } | HttpError::Status { .. } | HttpError::Redirect { .. } => {
-                Meaning::Refused
-            }
+            HttpError::Busy { .. }
+            | HttpError::Status { .. }
+            | HttpError::Redirect { .. }
+            | HttpError::Unfinished { .. } => Meaning::Refused,
             HttpError::Credentials { .. }
             | HttpError::ContentType { .. }
             | HttpError::Encoding { .. }
@@ -219,7 +224,7 @@ impl HttpError {
     pub(super) fn trouble(&self) -> String {
         match self {
             HttpError::Connect { .. } => "it cannot be connected to".to_owned(),
-            HttpError::Lost { .. } | HttpError::Broken { .. } => {
+            HttpError::Lost { .. } | HttpError::Broken { .. } | HttpError::Unfinished { .. } => {
                 "it breaks connections off".to_owned()
             }
             HttpError::Silent { .. } | HttpError::Slow { .. } => {

@@ -71,7 +71,14 @@ pub(super) struct RowReader<'a> {
     solutions: TokioAsyncReaderSolutionsParser<StreamReader<Chunks<'a>, Bytes>>,
     /// The position of each wanted variable in a row.
     columns: Vec<usize>,
+    source: Source,
+}
+
+/// Where a result comes from.
+struct Source {
     address: String,
+    /// A connection that broke off is told from a complete response.
+    end_is_marked: bool,
 }
 
 type Chunks<'a> = BoxStream<'a, io::Result<Bytes>>;
@@ -84,7 +91,10 @@ impl<'a> RowReader<'a> {
         wanted: &[Variable],
     ) -> Result<Self, HttpError> {
         let (parser, body) = parser(body, format).await?;
-        let address = body.address().to_owned();
+        let source = Source {
+            address: body.address().to_owned(),
+            end_is_marked: body.end_is_marked(),
+        };
         let chunks: Chunks<'a> = Box::pin(try_unfold(body, |mut body| async move {
             let chunk = body.next().await.map_err(io::Error::other)?;
             Ok(chunk.map(|chunk| (chunk, body)))
@@ -92,18 +102,18 @@ impl<'a> RowReader<'a> {
         let parser = QueryResultsParser::from_format(parser);
         let read = parser.for_tokio_async_reader(StreamReader::new(chunks));
         let TokioAsyncReaderQueryResultsParserOutput::Solutions(solutions) =
-            read.await.map_err(|error| failure(error, &address))?
+            read.await.map_err(|error| source.failure(error))?
         else {
             return Err(HttpError::Malformed {
-                address,
+                address: source.address,
                 cause: "a boolean where solutions were expected".to_owned(),
             });
         };
-        let columns = columns(solutions.variables(), wanted, &address)?;
+        let columns = columns(solutions.variables(), wanted, &source.address)?;
         Ok(RowReader {
             solutions,
             columns,
-            address,
+            source,
         })
     }
 
@@ -114,7 +124,7 @@ impl<'a> RowReader<'a> {
         let Some(solution) = self.solutions.next().await else {
             return Ok(None);
         };
-        let solution = solution.map_err(|error| failure(error, &self.address))?;
+        let solution = solution.map_err(|error| self.source.failure(error))?;
         let columns = self.columns.iter();
         Ok(Some(
             columns.map(move |column| solution.values()[*column].clone()),
@@ -177,17 +187,21 @@ async fn foreign(body: Body<'_>) -> HttpError {
     }
 }
 
-fn failure(error: QueryResultsParseError, address: &str) -> HttpError {
-    let cause = match error {
-        QueryResultsParseError::Io(error) => match error.downcast::<HttpError>() {
-            Ok(error) => return error,
-            Err(error) => error.to_string(),
-        },
-        QueryResultsParseError::Syntax(error) => error.to_string(),
-    };
-    HttpError::Malformed {
-        address: address.to_owned(),
-        cause,
+impl Source {
+    fn failure(&self, error: QueryResultsParseError) -> HttpError {
+        let cause = match error {
+            QueryResultsParseError::Io(error) => match error.downcast::<HttpError>() {
+                Ok(error) => return error,
+                Err(error) => error.to_string(),
+            },
+            QueryResultsParseError::Syntax(error) => error.to_string(),
+        };
+        let address = self.address.clone();
+        if self.end_is_marked {
+            HttpError::Malformed { address, cause }
+        } else {
+            HttpError::Unfinished { address, cause }
+        }
     }
 }
 

@@ -12,8 +12,7 @@ use tokio::task::JoinHandle;
 use crate::faults::{JSON, TSV};
 
 /// What a check finds.
-const CHECKED: &str =
-    r#"{"head":{"vars":["subject"]},"results":{"bindings":[{"subject":{"type":"uri","value":"urn:a"}}]}}"#;
+const CHECKED: &str = r#"{"head":{"vars":["subject"]},"results":{"bindings":[{"subject":{"type":"uri","value":"urn:a"}}]}}"#;
 
 /// How the end of a body is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
