@@ -54,20 +54,22 @@ async fn check_store(app: &App) -> HealthRecord {
     let time = CHECK_TIME.max(app.options.store_check_time);
     let context = CallContext::new().with_timeout(time);
     let (status, message) = match tokio::time::timeout(time, app.store.probe(&context)).await {
-        Ok(Ok(info)) if info.statements == Some(0) => (
-            Status::Warning,
-            format!("the {} store is empty", info.provider),
-        ),
         Ok(Ok(info)) => {
-            let message = format!("the {} store answers", info.provider);
-            let troubles = info.troubles();
-            if troubles.is_empty() {
-                (Status::Ok, message)
+            let (mut status, state) = if info.statements == Some(0) {
+                (Status::Warning, "is empty")
             } else {
-                let troubles = troubles.join(", ");
-                let message = format!("{message}, and some of its servers do not: {troubles}");
-                (Status::Warning, message)
+                (Status::Ok, "answers")
+            };
+            let mut message = format!("the {} store {state}", info.provider);
+            let troubles = info.troubles();
+            if !troubles.is_empty() {
+                status = Status::Warning;
+                message += &format!(
+                    "; some of its servers do not serve: {}",
+                    troubles.join(", ")
+                );
             }
+            (status, message)
         }
         Ok(Err(error)) => {
             tracing::warn!(

@@ -76,7 +76,9 @@ impl SearchApp {
         if !self.schemas.is_shared() {
             return None;
         }
-        store_trouble(self.schemas.as_ref(), self.options.health_check_time).await
+        let options = &self.options;
+        let time = options.health_check_time.max(options.schemas_check_time);
+        store_trouble(self.schemas.as_ref(), time).await
     }
 
     /// Looks at the indexes of the bound schema. The engine answers if it says which there are and how they are; of

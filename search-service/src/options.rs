@@ -33,6 +33,8 @@ pub struct SearchOptions {
     pub retry: RetryOptions,
     /// Time for the engine to answer a health check.
     pub health_check_time: Duration,
+    /// Time for a store of schemas to answer a health check, where that is longer.
+    pub schemas_check_time: Duration,
     /// Roles that may everything, whatever a schema says.
     pub super_roles: Vec<String>,
     /// With tokens, searches obey the roles of schemas.
@@ -111,6 +113,7 @@ impl Default for SearchOptions {
             drop_delay: Duration::from_secs(60),
             retry: RetryOptions::default(),
             health_check_time: Duration::from_secs(3),
+            schemas_check_time: Duration::ZERO,
             super_roles: Vec::new(),
             obeys_roles: false,
             allows_hidden: false,

@@ -8,6 +8,7 @@ use std::time::Duration;
 use gateway_service::{GatewayAppOptions, TracesOptions};
 use graph_store::GraphStore;
 use graph_store::image::Sync;
+use graph_store::remote::http::ConnectionOptions;
 use graphql_gen::typesystem::{ApiOptions, FederationMode};
 use graphql_http::{Resources, SubscriptionOptions};
 use object_engine::ServiceOptions;
@@ -136,7 +137,7 @@ impl Settings {
             retention: self.mutation.retention,
             max_schemas: self.max_stored_schemas,
             max_schema_bytes: self.max_stored_bytes,
-            store_check_time: self.sparql.health_check_timeout,
+            store_check_time: check_time(&self.sparql),
             schemas_check_time: self.schemas_check_time(),
             follow_interval: self.storage.follow_interval,
         }
@@ -145,7 +146,7 @@ impl Settings {
     /// Returns how long the store of schemas has for a health check.
     fn schemas_check_time(&self) -> Duration {
         match self.schema_provider() {
-            StorageProvider::Rdf4j => self.storage.rdf4j.connection.health_check_timeout,
+            StorageProvider::Rdf4j => check_time(&self.storage.rdf4j.connection),
             StorageProvider::MongoDb => self.storage.mongodb.read_timeout,
             _ => Duration::ZERO,
         }
@@ -215,6 +216,7 @@ impl Settings {
                 delay: search.retry.delay.0,
             },
             health_check_time: search.health_check_time(),
+            schemas_check_time: self.schemas_check_time(),
             super_roles: self.security.super_roles.0.clone(),
             allows_hidden: search.enabled == Switch::On,
             obeys_roles: !matches!(
@@ -295,5 +297,15 @@ impl Settings {
             leeway: self.security.leeway,
             expects_tokens: self.security.is_on(),
         }
+    }
+}
+/// Returns how long servers have for a health check: to the end, where others answer while one of them does not.
+fn check_time(connection: &ConnectionOptions) -> Duration {
+    let time = connection.health_check_timeout;
+    if connection.fails_over() {
+        // All are asked at once, and then one is written to.
+        3 * time
+    } else {
+        time
     }
 }

@@ -132,9 +132,10 @@ impl FaultProxy {
         self.refuses.send(false).unwrap();
     }
 
-    /// Returns whether a request was harmed since [`FaultProxy::harm`].
-    pub fn has_harmed(&self, times: usize) -> bool {
-        self.shared.harm().is_some_and(|harm| harm.times < times)
+    /// Returns whether all requests have come that are harmed.
+    pub fn is_spent(&self) -> bool {
+        let harm = self.shared.harm();
+        harm.is_some_and(|harm| harm.times == 0 || harm.fault == Fault::Refuse)
     }
 }
 
@@ -244,14 +245,10 @@ async fn read(client: &mut TcpStream) -> io::Result<Option<Request>> {
     };
     let mut body = bytes.split_off(end + 4);
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    let mut length = 0;
+    let length = length_of(&text).unwrap_or_default();
     let mut head = String::new();
     for line in text.lines().filter(|line| !line.is_empty()) {
-        let lower = line.to_ascii_lowercase();
-        if let Some(value) = lower.strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap();
-        }
-        if !lower.starts_with("connection:") {
+        if !line.to_ascii_lowercase().starts_with("connection:") {
             head.push_str(line);
             head.push_str("\r\n");
         }
@@ -271,6 +268,30 @@ async fn forward(request: &Request, server: SocketAddr) -> io::Result<Vec<u8>> {
     connection.write_all(head.as_bytes()).await?;
     connection.write_all(&request.body).await?;
     let mut answer = Vec::new();
-    connection.read_to_end(&mut answer).await?;
+    let end = loop {
+        let head = answer.windows(4).position(|window| window == b"\r\n\r\n");
+        if let Some(head) = head {
+            let length = length_of(&String::from_utf8_lossy(&answer[..head]));
+            break length.map(|length| head + 4 + length);
+        }
+        if connection.read_buf(&mut answer).await? == 0 {
+            return Ok(answer);
+        }
+    };
+    // Not every server closes the connection then.
+    while end.is_none_or(|end| answer.len() < end) {
+        if connection.read_buf(&mut answer).await? == 0 {
+            break;
+        }
+    }
     Ok(answer)
+}
+
+/// Returns the length of the body after a head, if that says it.
+fn length_of(head: &str) -> Option<usize> {
+    let lower = head.to_ascii_lowercase();
+    let value = lower
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length:"))?;
+    Some(value.trim().parse().unwrap())
 }

@@ -148,6 +148,12 @@ impl Server {
         } else {
             timeout.min(self.options.timeout)
         };
+        // One to find out how all servers are, and one to write to one of them.
+        let timeout = if self.options.connection.fails_over() {
+            3 * timeout
+        } else {
+            timeout
+        };
         let context = &CallContext::new().with_timeout(timeout);
         let troubles = match self.endpoint.probe(context).await {
             Err(error) if is_missing(&error) => {

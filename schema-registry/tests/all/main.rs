@@ -8,6 +8,8 @@ mod mongodb_server;
 #[cfg(feature = "mongodb")]
 mod mongodb_wire;
 #[cfg(feature = "rdf4j")]
+mod rdf4j_cluster;
+#[cfg(feature = "rdf4j")]
 mod rdf4j_creation;
 #[cfg(feature = "rdf4j")]
 mod rdf4j_endpoint;

@@ -57,7 +57,7 @@ async fn whichever_call_comes_first_creates_a_missing_repository() {
             2 => drop(store.create("films", "x: 1".into()).await.unwrap()),
             3 => assert_eq!(store.binding(objects).await.unwrap(), Binding::Unknown),
             4 => store.set_binding(objects, None).await.unwrap(),
-            _ => store.probe().await.unwrap(),
+            _ => drop(store.probe().await.unwrap()),
         }
         assert_eq!(configurations(&endpoint), ["openrdf:MemoryStore"], "{call}");
         assert!(endpoint.has_repository());
@@ -101,7 +101,7 @@ async fn a_missing_repository_is_an_error_where_its_creation_is_disabled() {
     let store = with(&endpoint, |options| options.auto_create_repository = false);
     let read = store.list().await.map(drop);
     let change = store.set_binding(ServiceKind::Objects, None).await;
-    for result in [read, change, store.probe().await] {
+    for result in [read, change, store.probe().await.map(drop)] {
         let error = result.unwrap_err();
         assert!(matches!(error, SchemaStoreError::Failed(_)), "{error:?}");
         let reason = reason(&error);

@@ -30,7 +30,7 @@ const NATIVE: &str = "@prefix rep: <http://www.openrdf.org/config/repository#> .
         sr:sailImpl [ sail:sailType \"openrdf:NativeStore\" ; ns:tripleIndexes \"spoc,posc\" ] ] .";
 
 /// Returns options for a repository that is not there yet.
-fn options(application: &str) -> Rdf4jSchemaOptions {
+pub(crate) fn options(application: &str) -> Rdf4jSchemaOptions {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let address = std::env::var("RDF4J_URL").expect("RDF4J_URL names no running server");
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);

@@ -402,7 +402,9 @@ fn one_request_goes_wrong(world: World, addresses: usize) {
     let there = cluster.something();
     let kinds = REQUESTS.into_iter();
     let cases = kinds.flat_map(|kind| FAULTS.into_iter().map(move |fault| (kind, fault)));
-    for ((kind, only), fault) in some(cases.collect()) {
+    let cases = some(cases.collect());
+    let (mut met, all) = (0, cases.len());
+    for ((kind, only), fault) in cases {
         let case = format!("{addresses} addresses, {kind}, {}", fault.0);
         for reads in [false, true] {
             cluster.proxies[0].harm(harm(fault, only, 1));
@@ -410,9 +412,12 @@ fn one_request_goes_wrong(world: World, addresses: usize) {
                 true => drop(cluster.read(&there, &case)),
                 false => drop(cluster.write(&case)),
             }
+            met += usize::from(cluster.proxies[0].is_spent());
             cluster.heal();
         }
     }
+    // Not every server has every kind of request, and reading has not those of writing.
+    assert!(met > all / 2, "{met} of {all} have met a request");
     assert_eq!(cluster.write("afterwards"), Said::Written);
     assert!(cluster.read(&there, "afterwards"));
     cluster.check();
@@ -441,6 +446,27 @@ fn all_go_wrong(world: World, addresses: usize) {
         assert!(cluster.read(&there, &case));
     }
     cluster.check();
+}
+
+#[test]
+fn health_waits_for_an_address_that_hangs_longer_than_for_one_that_answers() {
+    let times = Times {
+        // More than a check has otherwise.
+        check: Duration::from_secs(6),
+        ..LONG
+    };
+    let cluster = World::embedded().serve(3, times);
+    cluster.proxies[1].harm(harm(("hangs", Fault::Hang, false), |_, _| true, usize::MAX));
+    let (status, message) = cluster.health();
+    assert_eq!(
+        (status.as_str(), message.as_str()),
+        (
+            "WARNING",
+            "the sparql11 store is empty; some of its servers do not serve: address 2 of 3: it does not answer in time"
+        )
+    );
+    let good_to_go = cluster.service.get("/__gtg");
+    assert_eq!(good_to_go.status, 200, "{}", good_to_go.text());
 }
 
 #[test]

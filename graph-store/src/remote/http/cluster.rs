@@ -4,13 +4,12 @@
 //! waits to find that out. Checks are begun by the requests that pass the server by, one at a time, as often as the
 //! options say; and by requests that ended while the server was silent.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use call_context::CallContext;
 use futures::future::join_all;
 use tokio::runtime::Handle;
-use tokio::sync::OnceCell;
 
 use super::client::Channel;
 use super::detect::{any_statement, detect};
@@ -36,7 +35,7 @@ pub(super) struct Cluster {
     pub(super) options: ConnectionOptions,
     pub(super) servers: Vec<Server>,
     /// What the servers are, once one has said so.
-    pub(super) kind: OnceCell<ServerKind>,
+    pub(super) kind: OnceLock<ServerKind>,
     requests: Channel,
     checks: Channel,
 }
@@ -55,8 +54,8 @@ impl Cluster {
                 .map(|(base, updates)| Server::new(base, updates, &options))
                 .collect::<Result<_, _>>()?,
             kind: match options.server {
-                ServerType::Auto => OnceCell::new(),
-                ServerType::Known(kind) => OnceCell::new_with(Some(kind)),
+                ServerType::Auto => OnceLock::new(),
+                ServerType::Known(kind) => OnceLock::from(kind),
             },
             options,
         })
@@ -129,17 +128,16 @@ impl Cluster {
 
     /// Returns the kind of the server of an exchange.
     pub(super) async fn kind_by(&self, exchange: Exchange<'_>) -> Result<ServerKind, HttpError> {
-        let detected = self.kind.get_or_try_init(|| async {
-            let kind = detect(exchange).await?;
-            let address = exchange.server.name();
-            tracing::info!(
-                address,
-                kind = kind.as_str(),
-                "the SPARQL server said what it is"
-            );
-            Ok(kind)
-        });
-        detected.await.copied()
+        if let Some(kind) = self.kind.get() {
+            return Ok(*kind);
+        }
+        // Nobody waits for what another server does not answer.
+        let kind = detect(exchange).await?;
+        if self.kind.set(kind).is_ok() {
+            let (address, kind) = (exchange.server.name(), kind.as_str());
+            tracing::info!(address, kind, "the SPARQL server said what it is");
+        }
+        Ok(kind)
     }
 
     /// Checks a server; while its kind is unknown, tries to detect it each time. Returns whether it holds anything.
@@ -238,7 +236,8 @@ impl Cluster {
         let looking = async {
             loop {
                 tokio::time::sleep(silence).await;
-                match self.check(position, &context).await {
+                // Few requests take so long that this is begun.
+                match Box::pin(self.check(position, &context)).await {
                     // What the check says is no answer to the request, which may have been carried out.
                     Err(error) if error.meaning() == Meaning::Down => {
                         return HttpError::Silent {

@@ -64,6 +64,8 @@ impl Failure {
             return Failure::Conflict;
         }
         match error {
+            // A proxy may have sent it before, when its answer was lost.
+            error if is_unknown(error) => Failure::Lost,
             error if error.is_refusal() => Failure::Refused,
             HttpError::Status { status, .. } if status.as_u16() == 500 => Failure::Failed,
             _ => Failure::Lost,
