@@ -158,7 +158,7 @@ properties! {
     "graphql.federation.enabled" => federation, "Makes the API a Federation 1 subgraph: adds `_entities` and keys, and serves `_service { sdl }`. `auto`: it is where the process is a gateway too, of which the service is a subgraph.";
     "graphql.mutation.enabled" => mutation.enabled, "Serves the type `Mutation`, unless the schema's `enable_mutations` is off or the store cannot be written to.";
     "graphql.mutation.graph" => mutation.graph, "Named graph that mutations add triples to, as an absolute IRI; with `none`, the default graph.";
-    "mutation.conflictRetries" => mutation.conflict_retries, "How often a mutation is repeated when other writers changed what it had read; after that it fails with `WRITE_CONFLICT`.";
+    "mutation.conflictRetries" => mutation.conflict_retries, "How often a mutation is repeated when other writers changed what it had read, after which it fails with `WRITE_CONFLICT`, or when one of several servers failed before its commit.";
     "mutation.changes.retention" => mutation.retention, "How long records of changes are kept, and with them the answers to repeated idempotency keys; `none` keeps them.";
     "graphql.explain.enabled" => explain, "Lets requests with `extensions: {explain: true}` get the query plan, the steps of the store and their times; of the gateway, its plan over the subgraphs. On in the demo.";
     "graphql.schema.prune" => prune, "Leaves types out of the API that no operation can use, such as filters of scalars that no property has.";
