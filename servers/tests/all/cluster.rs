@@ -53,8 +53,11 @@ const FAULTS: [(&str, Fault, bool); 28] = [
     ("drips", Fault::Drip(64, Duration::from_millis(10)), true),
 ];
 
+/// Tells whether a request is harmed, given its first line and its body.
+type Which = fn(&str, &str) -> bool;
+
 /// Kinds of requests, of which one is harmed.
-const REQUESTS: [(&str, fn(&str, &str) -> bool); 6] = [
+const REQUESTS: [(&str, Which); 6] = [
     ("any", |_, _| true),
     ("query", |line, _| {
         !is_change(line) && !line.contains("action=")
@@ -182,9 +185,10 @@ impl World {
         let is_plain = self.options.server == ServerType::Known(ServerKind::Sparql11);
         let sparql = ConnectionOptions {
             addresses: all(&base),
-            update_addresses: match is_plain {
-                true => all("/update"),
-                false => Default::default(),
+            update_addresses: if is_plain {
+                all("/update")
+            } else {
+                Default::default()
             },
             retry_interval: Duration::from_millis(20),
             scan_failed_interval: Duration::from_millis(20),
@@ -268,15 +272,16 @@ impl Cluster {
         );
         let answer = self.post(&query, case);
         let json = answer.json();
-        let said = match json["errors"].is_null() {
-            true => Said::Written,
-            false => match answer.code().as_str() {
+        let said = if json["errors"].is_null() {
+            Said::Written
+        } else {
+            match answer.code().as_str() {
                 "WRITE_OUTCOME_UNKNOWN" => Said::Unknown,
                 "STORE_UNAVAILABLE" | "STORE_FAILED" | "DEADLINE_EXCEEDED" | "WRITE_CONFLICT" => {
                     Said::NotWritten
                 }
                 other => panic!("{case}: {other}: {json}"),
-            },
+            }
         };
         if said == Said::Written {
             assert_eq!(
@@ -344,7 +349,7 @@ impl Cluster {
     }
 }
 
-fn harm(fault: (&str, Fault, bool), only: fn(&str, &str) -> bool, times: usize) -> Harm {
+fn harm(fault: (&str, Fault, bool), only: Which, times: usize) -> Harm {
     let (_, fault, is_carried_out) = fault;
     Harm {
         fault,
@@ -408,9 +413,10 @@ fn one_request_goes_wrong(world: World, addresses: usize) {
         let case = format!("{addresses} addresses, {kind}, {}", fault.0);
         for reads in [false, true] {
             cluster.proxies[0].harm(harm(fault, only, 1));
-            match reads {
-                true => drop(cluster.read(&there, &case)),
-                false => drop(cluster.write(&case)),
+            if reads {
+                cluster.read(&there, &case);
+            } else {
+                cluster.write(&case);
             }
             met += usize::from(cluster.proxies[0].is_spent());
             cluster.heal();

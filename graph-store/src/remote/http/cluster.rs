@@ -105,7 +105,7 @@ impl Cluster {
     }
 
     /// Returns whether an error says that a server lacks the repository, so that it is left out.
-    pub(super) fn is_missing(&self, error: &HttpError) -> bool {
+    fn is_missing(&self, error: &HttpError) -> bool {
         let status = error.status().map(|status| status.as_u16());
         status == Some(404) && self.options.fails_over() && !self.options.force_connection
     }
@@ -119,8 +119,16 @@ impl Cluster {
         }
     }
 
-    /// Records that a server failed, if that is what an error means.
+    /// Records that a server failed, if that is what the error of a request means.
     pub(super) fn note(&self, position: usize, error: &HttpError) {
+        if error.meaning() == Meaning::Down {
+            self.servers[position].set_aside(error);
+        }
+    }
+
+    /// Records that a server failed or lacks the repository, if that is what the error of a request outside of a
+    /// transaction means.
+    pub(super) fn note_apart(&self, position: usize, error: &HttpError) {
         if error.meaning() == Meaning::Down || self.is_missing(error) {
             self.servers[position].set_aside(error);
         }
@@ -182,7 +190,7 @@ impl Cluster {
         };
         match &checked {
             Ok(_) => server.set_back(),
-            Err(error) => self.note(position, error),
+            Err(error) => self.note_apart(position, error),
         }
         checked
     }

@@ -37,7 +37,7 @@ pub(super) async fn repeated<T>(
             let attempted = cluster.watched(position, attempt(position)).await;
             match &attempted {
                 Ok(_) => cluster.servers[position].set_back(),
-                Err(error) => cluster.note(position, error),
+                Err(error) => cluster.note_apart(position, error),
             }
             attempted
         }
@@ -168,7 +168,7 @@ impl<'c> Rounds<'c> {
         if !may_move_on {
             return Step::Done(Err(error));
         }
-        cluster.note(position, &error);
+        cluster.note_apart(position, &error);
         match error.meaning() {
             Meaning::Final => Step::Done(Err(error)),
             Meaning::Refused => Step::Refused(error),
