@@ -7,6 +7,8 @@
 //! The document of the bindings has what is bound to the object service and what is bound to the search service. It also
 //! lists what is stored, so that a missing file is noticed. A file is written before it is listed, and taken off the
 //! list before it is removed, so after a crash no file counts as missing that was removed or never acknowledged.
+//!
+//! While schemas are moved to the folder from another store, a file of its own has how far that has come.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -21,7 +23,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::state::{Listed, State};
 use crate::store::{
-    Binding, Expected, SchemaEntry, SchemaStore, SchemaStoreError, ServiceKind, StoredSchema,
+    ApplicationBinding, Binding, Expected, MigrationRecord, SchemaEntry, SchemaStore,
+    SchemaStoreError, ServiceKind, StoredSchema,
 };
 
 /// The beginning of the first line of a file, with the version of the form. This form is read for good: what is written
@@ -36,6 +39,9 @@ const PARTIAL: &str = "partial";
 
 /// The folder of the documents.
 const DOCUMENTS: &str = "documents";
+
+/// The application whose bindings a folder has.
+const OWN: &str = "";
 
 /// A store of documents in a folder.
 #[derive(Clone, Debug)]
@@ -54,7 +60,7 @@ struct Inner {
 /// A change of one file.
 enum Change {
     Write(PathBuf, StoredSchema),
-    Remove(PathBuf),
+    Remove(Vec<PathBuf>),
     /// Of the bindings only.
     Bind,
 }
@@ -131,14 +137,21 @@ impl FolderSchemaStore {
         let bound = read_if_there(&bound_path(&folder))?;
         if let Some(kept) = &bound {
             let text = bound_text(&folder, &kept.text)?;
-            state.binding = Binding::of_name(&kept.id);
-            state.search = text
-                .search
-                .as_deref()
-                .map_or(Binding::Unknown, Binding::of_name);
+            state.bind(OWN, ServiceKind::Objects, Binding::of_name(&kept.id));
+            let search = text.search.as_deref();
+            let search = search.map_or(Binding::Unknown, Binding::of_name);
+            state.bind(OWN, ServiceKind::Search, search);
             state.listed = text.listed;
         }
-        if state.binding == Binding::Unknown && !state.schemas.is_empty() {
+        if let Some(kept) = read_if_there(&migration_path(&folder))? {
+            let record = MigrationRecord::of_text(&kept.text);
+            state.migration = Some(record.ok_or_else(|| SchemaStoreError::Damaged {
+                path: migration_path(&folder),
+                fault: "its text is not the record of a migration",
+            })?);
+        }
+        let objects = state.binding(OWN, ServiceKind::Objects);
+        if *objects == Binding::Unknown && !state.schemas.is_empty() {
             tracing::warn!(
                 file = %bound_path(&folder).display(),
                 "the file is missing that says which of the stored schemas is bound, so nothing is bound: bind one with \
@@ -152,6 +165,12 @@ impl FolderSchemaStore {
             writing: Mutex::new(bound),
             is_read_only,
         })))
+    }
+
+    /// Returns whether changes are kept in memory only, since the folder cannot be written to.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.0.is_read_only
     }
 
     /// Copies all documents to another folder, as they are at one moment.
@@ -169,9 +188,13 @@ impl FolderSchemaStore {
         if let Some(rights) = &state.rights {
             write(&rights_path(folder), rights)?;
         }
-        match (&state.binding, &state.search) {
-            (Binding::Unknown, Binding::Unknown) => Ok(()),
-            _ => write(&bound_path(folder), &bound_document(&state)),
+        if let Some(record) = &state.migration {
+            write(&migration_path(folder), &migration_document(record))?;
+        }
+        if state.bindings().is_empty() {
+            Ok(())
+        } else {
+            write(&bound_path(folder), &bound_document(&state))
         }
     }
 
@@ -209,8 +232,8 @@ impl Inner {
         bound: &mut Option<StoredSchema>,
         file: Change,
     ) -> Result<(), SchemaStoreError> {
-        if state.binding == Binding::Unknown {
-            state.binding = Binding::Nothing;
+        if *state.binding(OWN, ServiceKind::Objects) == Binding::Unknown {
+            state.bind(OWN, ServiceKind::Objects, Binding::Nothing);
         }
         match file {
             Change::Write(path, document) if !path.try_exists().map_err(failed(&path))? => {
@@ -224,9 +247,9 @@ impl Inner {
                 self.keep_bound(state, bound)?;
                 write(&path, &document)
             }
-            Change::Remove(path) => {
+            Change::Remove(paths) => {
                 self.keep_bound(state, bound)?;
-                remove(&path)
+                paths.iter().try_for_each(|path| remove(path))
             }
             Change::Bind => self.keep_bound(state, bound),
         }
@@ -252,7 +275,7 @@ impl Inner {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let state = self.state.load();
         let mut paths = paths(&self.folder, &state.all_listed());
-        if state.binding != Binding::Unknown {
+        if *state.binding(OWN, ServiceKind::Objects) != Binding::Unknown {
             paths.push(bound_path(&self.folder));
         }
         let mut missing = Vec::new();
@@ -305,7 +328,7 @@ impl SchemaStore for FolderSchemaStore {
         let (id, expected) = (id.to_owned(), expected.clone());
         self.change(move |folder, state| {
             state.remove(&id, &expected)?;
-            Ok(((), Change::Remove(document_path(folder, &id))))
+            Ok(((), Change::Remove(vec![document_path(folder, &id)])))
         })
         .await
     }
@@ -329,7 +352,7 @@ impl SchemaStore for FolderSchemaStore {
 
     async fn binding(&self, service: ServiceKind) -> Result<Binding, SchemaStoreError> {
         let state = self.0.state.load();
-        let binding = state.binding(service);
+        let binding = state.binding(OWN, service);
         let is_missing = |id: &str| match service {
             ServiceKind::Objects => !state.schemas.contains_key(id),
             // Earlier versions let one be removed that was bound; it is not listed any more.
@@ -350,12 +373,79 @@ impl SchemaStore for FolderSchemaStore {
         id: Option<&str>,
     ) -> Result<(), SchemaStoreError> {
         let wanted = Binding::of(id);
-        if *self.0.state.load().binding(service) == wanted {
+        if *self.0.state.load().binding(OWN, service) == wanted {
             return Ok(());
         }
         self.change(move |_, state| {
-            *state.binding_mut(service) = wanted;
+            state.bind(OWN, service, wanted);
             Ok(((), Change::Bind))
+        })
+        .await
+    }
+
+    async fn bindings(&self) -> Result<Vec<ApplicationBinding>, SchemaStoreError> {
+        Ok(self.0.state.load().bindings())
+    }
+
+    async fn swap_binding(
+        &self,
+        expected: &ApplicationBinding,
+        next: &Binding,
+    ) -> Result<bool, SchemaStoreError> {
+        let (expected, next) = (expected.clone(), next.clone());
+        self.change(move |_, state| Ok((state.swap_binding(&expected, &next)?, Change::Bind)))
+            .await
+    }
+
+    async fn remove_rights(&self, expected: &Expected) -> Result<(), SchemaStoreError> {
+        let expected = expected.clone();
+        self.change(move |folder, state| {
+            state.remove_rights(&expected)?;
+            Ok(((), Change::Remove(vec![rights_path(folder)])))
+        })
+        .await
+    }
+
+    async fn migration(&self) -> Result<Option<MigrationRecord>, SchemaStoreError> {
+        Ok(self.0.state.load().migration.clone())
+    }
+
+    /// Keeps the record in a file of its own, and never in memory only.
+    async fn swap_migration(
+        &self,
+        expected: Option<&MigrationRecord>,
+        next: Option<&MigrationRecord>,
+    ) -> Result<bool, SchemaStoreError> {
+        if self.0.is_read_only {
+            return Err(SchemaStoreError::Access {
+                path: self.0.folder.clone(),
+                source: io::ErrorKind::ReadOnlyFilesystem.into(),
+            });
+        }
+        let (expected, next) = (expected.cloned(), next.cloned());
+        self.change(move |folder, state| {
+            let path = migration_path(folder);
+            let change = match &next {
+                _ if state.migration != expected => Change::Bind,
+                Some(record) => Change::Write(path, migration_document(record)),
+                None => Change::Remove(vec![path]),
+            };
+            let is_expected = state.swap_migration(expected.as_ref(), next.as_ref());
+            Ok((is_expected, change))
+        })
+        .await
+    }
+
+    async fn clear(&self, record: &MigrationRecord) -> Result<bool, SchemaStoreError> {
+        let record = record.clone();
+        self.change(move |folder, state| {
+            let paths = paths(folder, &state.all_listed());
+            let change = if state.clear(&record) {
+                Change::Remove(paths)
+            } else {
+                Change::Bind
+            };
+            Ok((state.migration.as_ref() == Some(&record), change))
         })
         .await
     }
@@ -394,6 +484,19 @@ fn bound_path(folder: &Path) -> PathBuf {
     folder.join("bound.yaml")
 }
 
+fn migration_path(folder: &Path) -> PathBuf {
+    folder.join("migration.yaml")
+}
+
+/// Returns the document that says how far a migration has come.
+fn migration_document(record: &MigrationRecord) -> StoredSchema {
+    StoredSchema {
+        id: "migration".to_owned(),
+        text: format!("{}\n", record.to_text()).into(),
+        revision: "-".to_owned(),
+    }
+}
+
 /// Returns the places of documents.
 fn paths(folder: &Path, listed: &Listed) -> Vec<PathBuf> {
     let schemas = listed.schemas.iter();
@@ -405,13 +508,14 @@ fn paths(folder: &Path, listed: &Listed) -> Vec<PathBuf> {
 /// Returns the document of the bindings: its name is that of the schema that is bound to the object service, or empty,
 /// and its text has what is bound to the search service, and lists what is stored.
 fn bound_document(state: &State) -> StoredSchema {
+    let [objects, search] = ServiceKind::ALL.map(|service| state.binding(OWN, service));
     let text = serde_json::to_string(&BoundText {
         listed: state.all_listed(),
-        search: state.search.name().map(str::to_owned),
+        search: search.name().map(str::to_owned),
     });
     let text = text.expect("names and a flag are JSON");
     StoredSchema {
-        id: state.binding.id().unwrap_or_default().to_owned(),
+        id: objects.id().unwrap_or_default().to_owned(),
         text: format!("{text}\n").into(),
         revision: "-".to_owned(),
     }

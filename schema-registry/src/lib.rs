@@ -6,6 +6,7 @@ pub mod contract;
 mod folder;
 mod lease;
 mod memory;
+mod migrate;
 #[cfg(feature = "mongodb")]
 mod mongodb;
 #[cfg(feature = "rdf4j")]
@@ -21,6 +22,10 @@ pub use check::{
 pub use folder::FolderSchemaStore;
 pub use lease::{Held, Lease};
 pub use memory::InMemorySchemaStore;
+pub use migrate::{
+    Fate, Migration, MigrationError, MigrationOptions, MigrationReport, MigrationSide, Moved,
+    Skipped,
+};
 #[cfg(feature = "mongodb")]
 pub use mongodb::{
     MongoOptionsError, MongoReadConcern, MongoSchemaOptions, MongoSchemaStore, MongoWriteConcern,
@@ -31,6 +36,7 @@ pub use rdf4j::{
 };
 pub use report::{json, json_ld};
 pub use store::{
-    Binding, BindingState, Expected, LeaseRecord, Revisions, SchemaEntry, SchemaStore,
-    SchemaStoreError, ServiceKind, StoredSchema, put, within,
+    ApplicationBinding, Binding, BindingState, Expected, LeaseRecord, MigrationPhase,
+    MigrationRecord, Revisions, SchemaEntry, SchemaStore, SchemaStoreError, ServiceKind,
+    StoredSchema, put, within,
 };

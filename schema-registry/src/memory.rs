@@ -6,15 +6,16 @@ use async_trait::async_trait;
 
 use crate::state::State;
 use crate::store::{
-    Binding, BindingState, Expected, LeaseRecord, SchemaEntry, SchemaStore, SchemaStoreError,
-    ServiceKind, StoredSchema,
+    ApplicationBinding, Binding, BindingState, Expected, LeaseRecord, MigrationRecord, SchemaEntry,
+    SchemaStore, SchemaStoreError, ServiceKind, StoredSchema,
 };
 
 /// An in-memory store; documents are lost when the process ends.
 #[derive(Debug, Default)]
 pub struct InMemorySchemaStore {
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
     is_shared: bool,
+    application: String,
 }
 
 impl InMemorySchemaStore {
@@ -22,8 +23,18 @@ impl InMemorySchemaStore {
     #[must_use]
     pub fn shared() -> Self {
         InMemorySchemaStore {
-            state: Mutex::default(),
             is_shared: true,
+            ..InMemorySchemaStore::default()
+        }
+    }
+
+    /// Returns the same store as an application of this name sees it, which shares it with others.
+    #[must_use]
+    pub fn of_application(&self, name: &str) -> Self {
+        InMemorySchemaStore {
+            state: Arc::clone(&self.state),
+            is_shared: true,
+            application: name.to_owned(),
         }
     }
 
@@ -71,8 +82,9 @@ impl SchemaStore for InMemorySchemaStore {
     ) -> Result<StoredSchema, SchemaStoreError> {
         self.state().set_rights(text, expected)
     }
+
     async fn binding(&self, service: ServiceKind) -> Result<Binding, SchemaStoreError> {
-        Ok(self.state().binding(service).clone())
+        Ok(self.state().binding(&self.application, service).clone())
     }
 
     async fn set_binding(
@@ -84,12 +96,12 @@ impl SchemaStore for InMemorySchemaStore {
         if id.is_some_and(|id| !state.schemas.contains_key(id)) {
             return Err(SchemaStoreError::NotFound);
         }
-        *state.binding_mut(service) = Binding::of(id);
+        state.bind(&self.application, service, Binding::of(id));
         Ok(())
     }
 
     async fn binding_state(&self, service: ServiceKind) -> Result<BindingState, SchemaStoreError> {
-        Ok(self.state().binding_state(service))
+        Ok(self.state().binding_state(&self.application, service))
     }
 
     fn is_shared(&self) -> bool {
@@ -107,5 +119,41 @@ impl SchemaStore for InMemorySchemaStore {
         lease: &LeaseRecord,
     ) -> Result<bool, SchemaStoreError> {
         Ok(self.state().swap_lease(name, expected, lease))
+    }
+
+    fn application(&self) -> &str {
+        &self.application
+    }
+
+    async fn bindings(&self) -> Result<Vec<ApplicationBinding>, SchemaStoreError> {
+        Ok(self.state().bindings())
+    }
+
+    async fn swap_binding(
+        &self,
+        expected: &ApplicationBinding,
+        next: &Binding,
+    ) -> Result<bool, SchemaStoreError> {
+        self.state().swap_binding(expected, next)
+    }
+
+    async fn remove_rights(&self, expected: &Expected) -> Result<(), SchemaStoreError> {
+        self.state().remove_rights(expected)
+    }
+
+    async fn migration(&self) -> Result<Option<MigrationRecord>, SchemaStoreError> {
+        Ok(self.state().migration.clone())
+    }
+
+    async fn swap_migration(
+        &self,
+        expected: Option<&MigrationRecord>,
+        next: Option<&MigrationRecord>,
+    ) -> Result<bool, SchemaStoreError> {
+        Ok(self.state().swap_migration(expected, next))
+    }
+
+    async fn clear(&self, record: &MigrationRecord) -> Result<bool, SchemaStoreError> {
+        Ok(self.state().clear(record))
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::store::{
-    Binding, BindingState, Expected, LeaseRecord, RIGHTS_ID, SchemaEntry, SchemaStoreError,
-    ServiceKind, StoredSchema,
+    ApplicationBinding, Binding, BindingState, Expected, LeaseRecord, MigrationRecord, RIGHTS_ID,
+    SchemaEntry, SchemaStoreError, ServiceKind, StoredSchema,
 };
 
 /// All documents, and which of them are bound.
@@ -15,12 +15,12 @@ use crate::store::{
 pub(super) struct State {
     pub(super) schemas: BTreeMap<String, StoredSchema>,
     pub(super) rights: Option<StoredSchema>,
-    /// What is bound to the object service.
-    pub(super) binding: Binding,
-    /// What is bound to the search service.
-    pub(super) search: Binding,
+    /// What is bound to services, by their application: that of a folder has no name.
+    bindings: BTreeMap<(String, ServiceKind), Binding>,
     /// Leases by their names.
     pub(super) leases: BTreeMap<String, LeaseRecord>,
+    /// How far a migration into the store has come.
+    pub(super) migration: Option<MigrationRecord>,
     /// What was stored when the store was opened, without what was removed since, as far as that is known. It has
     /// documents too whose files are lost.
     pub(super) listed: Listed,
@@ -73,10 +73,10 @@ impl State {
     pub(super) fn remove(&mut self, id: &str, expected: &Expected) -> Result<(), SchemaStoreError> {
         match self.schemas.get(id) {
             Some(current) => {
-                let mut services = ServiceKind::ALL.into_iter();
-                let binds = |service: &ServiceKind| self.binding(*service).id() == Some(id);
-                if let Some(service) = services.find(binds) {
-                    return Err(SchemaStoreError::Bound { service });
+                let mut bindings = self.bindings.iter();
+                if let Some(((_, service), _)) = bindings.find(|(_, bound)| bound.id() == Some(id))
+                {
+                    return Err(SchemaStoreError::Bound { service: *service });
                 }
                 expected.compare(&current.revision)?;
             }
@@ -89,27 +89,85 @@ impl State {
         Ok(())
     }
 
-    pub(super) fn binding(&self, service: ServiceKind) -> &Binding {
-        match service {
-            ServiceKind::Objects => &self.binding,
-            ServiceKind::Search => &self.search,
-        }
+    pub(super) fn binding(&self, application: &str, service: ServiceKind) -> &Binding {
+        let key = (application.to_owned(), service);
+        self.bindings.get(&key).unwrap_or(&Binding::Unknown)
     }
 
-    pub(super) fn binding_mut(&mut self, service: ServiceKind) -> &mut Binding {
-        match service {
-            ServiceKind::Objects => &mut self.binding,
-            ServiceKind::Search => &mut self.search,
-        }
+    pub(super) fn bind(&mut self, application: &str, service: ServiceKind, binding: Binding) {
+        let key = (application.to_owned(), service);
+        match binding {
+            Binding::Unknown => self.bindings.remove(&key),
+            binding => self.bindings.insert(key, binding),
+        };
     }
 
-    pub(super) fn binding_state(&self, service: ServiceKind) -> BindingState {
-        let binding = self.binding(service).clone();
+    pub(super) fn binding_state(&self, application: &str, service: ServiceKind) -> BindingState {
+        let binding = self.binding(application, service).clone();
         let stored = binding.id().and_then(|id| self.schemas.get(id));
         BindingState {
             revision: stored.map(|stored| stored.revision.clone()),
             binding,
         }
+    }
+
+    pub(super) fn bindings(&self) -> Vec<ApplicationBinding> {
+        let bindings = self.bindings.iter();
+        let bindings = bindings.map(|((application, service), binding)| ApplicationBinding {
+            application: application.clone(),
+            service: *service,
+            binding: binding.clone(),
+        });
+        bindings.collect()
+    }
+
+    pub(super) fn swap_binding(
+        &mut self,
+        expected: &ApplicationBinding,
+        next: &Binding,
+    ) -> Result<bool, SchemaStoreError> {
+        let (application, service) = (&expected.application, expected.service);
+        if *self.binding(application, service) != expected.binding {
+            return Ok(false);
+        }
+        if next.id().is_some_and(|id| !self.schemas.contains_key(id)) {
+            return Err(SchemaStoreError::NotFound);
+        }
+        self.bind(application, service, next.clone());
+        Ok(true)
+    }
+
+    pub(super) fn swap_migration(
+        &mut self,
+        expected: Option<&MigrationRecord>,
+        next: Option<&MigrationRecord>,
+    ) -> bool {
+        let is_expected = self.migration.as_ref() == expected;
+        if is_expected {
+            self.migration = next.cloned();
+        }
+        is_expected
+    }
+
+    /// Removes everything but leases and the record of a migration, if that is this one.
+    pub(super) fn clear(&mut self, record: &MigrationRecord) -> bool {
+        let is_expected = self.migration.as_ref() == Some(record);
+        if is_expected {
+            *self = State {
+                leases: std::mem::take(&mut self.leases),
+                migration: self.migration.take(),
+                ..State::default()
+            };
+        }
+        is_expected
+    }
+
+    pub(super) fn remove_rights(&mut self, expected: &Expected) -> Result<(), SchemaStoreError> {
+        let current = self.rights.as_ref().ok_or(SchemaStoreError::NotFound)?;
+        expected.compare(&current.revision)?;
+        self.rights = None;
+        self.listed.rights = false;
+        Ok(())
     }
 
     pub(super) fn swap_lease(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// A stored document.
@@ -193,7 +194,7 @@ impl SchemaStoreError {
 }
 
 /// A kind of service that a schema is bound to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ServiceKind {
     /// The object service.
     Objects,
@@ -249,6 +250,55 @@ pub struct LeaseRecord {
     pub number: u64,
     /// Grows with every renewal.
     pub beat: u64,
+}
+
+/// What an application has bound to one of its services.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApplicationBinding {
+    /// The application, as [`SchemaStore::application`] names it.
+    pub application: String,
+    /// The service.
+    pub service: ServiceKind,
+    /// What is bound to it.
+    pub binding: Binding,
+}
+
+/// How far a [migration](crate::Migration) into a store has come. The store keeps it until the migration is complete.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MigrationRecord {
+    /// Random name of the attempt: an earlier attempt, which may still run, has another one.
+    pub attempt: String,
+    /// The kind of store that the schemas come from, such as `rdf4j`.
+    pub source: String,
+    /// What is being done.
+    pub phase: MigrationPhase,
+}
+
+/// What a migration is doing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MigrationPhase {
+    /// The destination is emptied. The origin is whole.
+    Cleaning,
+    /// Everything is copied. The origin is whole.
+    Copying,
+    /// The destination has everything, and the origin is emptied.
+    Emptying {
+        /// The names of the schemas that are removed from the origin.
+        schemas: Vec<String>,
+    },
+}
+
+impl MigrationRecord {
+    /// Returns the record as stores keep it.
+    pub(crate) fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("names are JSON")
+    }
+
+    /// Reads a record; `None` if it is not one that this version of the program knows.
+    pub(crate) fn of_text(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
 }
 
 impl BindingState {
@@ -376,6 +426,62 @@ pub trait SchemaStore: Send + Sync + 'static {
         Err(SchemaStoreError::Failed("the store keeps no leases".into()))
     }
 
+    /// Returns the application whose bindings [`binding`](SchemaStore::binding) returns; empty if the store keeps those of one
+    /// process only.
+    fn application(&self) -> &str {
+        ""
+    }
+
+    /// Returns what is bound to the services of all applications, as far as somebody has said it.
+    async fn bindings(&self) -> Result<Vec<ApplicationBinding>, SchemaStoreError> {
+        Err(not_migrated())
+    }
+
+    /// Binds something else to a service of any application, if what is bound to it is as `expected`. [`Binding::Unknown`]
+    /// forgets what is bound, of which a store may leave that nothing is. Returns whether it was as expected.
+    ///
+    /// # Errors
+    ///
+    /// [`SchemaStoreError::NotFound`] when there is no such document.
+    async fn swap_binding(
+        &self,
+        _expected: &ApplicationBinding,
+        _next: &Binding,
+    ) -> Result<bool, SchemaStoreError> {
+        Err(not_migrated())
+    }
+
+    /// Removes the document that says who may manage schemas if it has an `expected` revision.
+    ///
+    /// # Errors
+    ///
+    /// [`SchemaStoreError::NotFound`] when there is none.
+    async fn remove_rights(&self, _expected: &Expected) -> Result<(), SchemaStoreError> {
+        Err(not_migrated())
+    }
+
+    /// Returns how far a migration into this store has come; `None` if none was interrupted and none runs.
+    async fn migration(&self) -> Result<Option<MigrationRecord>, SchemaStoreError> {
+        Err(not_migrated())
+    }
+
+    /// Replaces the record of a migration if the stored one is as `expected`. Returns whether it was.
+    async fn swap_migration(
+        &self,
+        _expected: Option<&MigrationRecord>,
+        _next: Option<&MigrationRecord>,
+    ) -> Result<bool, SchemaStoreError> {
+        Err(not_migrated())
+    }
+
+    /// Removes all schemas, the rights and all bindings, if the stored record of a migration is this one. Leases and the record
+    /// stay. Nothing is removed that was stored after another record had taken its place. Returns whether it was the record.
+    ///
+    /// A store that cannot do this at once removes the bindings first and the rights last.
+    async fn clear(&self, _record: &MigrationRecord) -> Result<bool, SchemaStoreError> {
+        Err(not_migrated())
+    }
+
     /// Checks that the store can be read and written to, by asking it. Returns what is wrong with servers of it that others
     /// stand in for, without their addresses.
     async fn probe(&self) -> Result<Vec<String>, SchemaStoreError> {
@@ -387,6 +493,10 @@ pub trait SchemaStore: Send + Sync + 'static {
     async fn missing(&self) -> Result<Vec<String>, SchemaStoreError> {
         Ok(Vec::new())
     }
+}
+
+fn not_migrated() -> SchemaStoreError {
+    SchemaStoreError::Failed("the store takes no part in migrations".into())
 }
 
 /// Waits for what a store was asked for, for so long at most.

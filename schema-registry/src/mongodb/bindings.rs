@@ -4,10 +4,12 @@ use mongodb::bson::{Bson, Document, doc};
 
 use super::calls::{Calls, Proof};
 use super::document::{
-    self, BindingRecord, Mark, binding_key, binding_key_of, read_binding, read_marks, schema_key,
-    string, unique,
+    self, BindingRecord, Mark, binding_key, binding_key_of, read_application_binding, read_binding,
+    read_marks, schema_key, string, unique,
 };
-use crate::store::{Binding, BindingState, Expected, SchemaStoreError, ServiceKind};
+use crate::store::{
+    ApplicationBinding, Binding, BindingState, Expected, SchemaStoreError, ServiceKind,
+};
 
 /// How often a change begins again because others change the same.
 const ROUNDS: usize = 64;
@@ -68,9 +70,10 @@ impl Bindings<'_> {
         service: ServiceKind,
         id: Option<&str>,
     ) -> Result<(), SchemaStoreError> {
+        let next = Binding::of(id);
         for _ in 0..ROUNDS {
             let earlier = self.read(service).await?;
-            if self.change(service, earlier.as_ref(), id).await? {
+            if self.change(service, earlier.as_ref(), &next).await? {
                 return Ok(());
             }
         }
@@ -88,7 +91,28 @@ impl Bindings<'_> {
             if earlier.as_ref().and_then(|record| record.binding.id()) != Some(id) {
                 return Ok(false);
             }
-            if self.change(service, earlier.as_ref(), None).await? {
+            let change = self.change(service, earlier.as_ref(), &Binding::Nothing);
+            if change.await? {
+                return Ok(true);
+            }
+        }
+        Err(contended())
+    }
+
+    /// Binds something else if what is bound is as expected. Returns whether it was.
+    pub(super) async fn swap(
+        &self,
+        service: ServiceKind,
+        expected: &Binding,
+        next: &Binding,
+    ) -> Result<bool, SchemaStoreError> {
+        for _ in 0..ROUNDS {
+            let earlier = self.read(service).await?;
+            let current = earlier.as_ref().map(|record| &record.binding);
+            if current.unwrap_or(&Binding::Unknown) != expected {
+                return Ok(false);
+            }
+            if self.change(service, earlier.as_ref(), next).await? {
                 return Ok(true);
             }
         }
@@ -100,12 +124,13 @@ impl Bindings<'_> {
     }
 
     /// Tries once to change a binding. Returns `false` if it has changed since it was read.
-    async fn change(
+    pub(super) async fn change(
         &self,
         service: ServiceKind,
         earlier: Option<&BindingRecord>,
-        id: Option<&str>,
+        next: &Binding,
     ) -> Result<bool, SchemaStoreError> {
+        let id = next.id();
         let mark = Mark {
             application: self.application.to_owned(),
             service: service.name().to_owned(),
@@ -116,11 +141,16 @@ impl Bindings<'_> {
         {
             return Err(SchemaStoreError::NotFound);
         }
-        let changes = doc! {
-            "schema": id,
-            "mark": id.map_or(Bson::Null, |_| Bson::from(mark.mark.as_str())),
+        let set = match next {
+            Binding::Unknown => doc! {},
+            Binding::Nothing => doc! { "schema": Bson::Null, "mark": Bson::Null },
+            Binding::Schema(id) => doc! { "schema": id, "mark": &mark.mark },
         };
-        let is_changed = swap(self.calls, &mark, earlier, changes).await?;
+        let unset: &[&str] = match next {
+            Binding::Unknown => &["schema", "mark"],
+            _ => &[],
+        };
+        let is_changed = swap(self.calls, &mark, earlier, Changes { set, unset }).await?;
         let superfluous = if is_changed {
             earlier.and_then(|record| record.binding.id().zip(record.mark.as_deref()))
         } else {
@@ -134,6 +164,28 @@ impl Bindings<'_> {
         }
         Ok(is_changed)
     }
+}
+
+/// What is changed in a binding.
+#[derive(Default)]
+struct Changes {
+    set: Document,
+    unset: &'static [&'static str],
+}
+
+/// Returns what is bound to the services of all applications, and as what it is stored.
+pub(super) async fn all(
+    calls: &Calls,
+) -> Result<Vec<(ApplicationBinding, BindingRecord)>, SchemaStoreError> {
+    let found = calls.find_all(document::all_bindings(), doc! {}).await?;
+    let mut bindings = Vec::with_capacity(found.len());
+    for found in &found {
+        let record = read_binding(found)?;
+        if record.binding != Binding::Unknown {
+            bindings.push((read_application_binding(found)?, record));
+        }
+    }
+    Ok(bindings)
 }
 
 /// Removes a schema that is bound nowhere.
@@ -184,7 +236,8 @@ async fn take_off(
         let is_first = !marks[..at].iter().any(|earlier| {
             earlier.application == mark.application && earlier.service == mark.service
         });
-        if is_first && !swap(calls, mark, records[at].as_ref(), doc! {}).await? {
+        let no_changes = Changes::default();
+        if is_first && !swap(calls, mark, records[at].as_ref(), no_changes).await? {
             return Ok(false);
         }
         take(calls, id, &mark.mark).await?;
@@ -203,16 +256,24 @@ async fn swap(
     calls: &Calls,
     mark: &Mark,
     earlier: Option<&BindingRecord>,
-    mut changes: Document,
+    mut changes: Changes,
 ) -> Result<bool, SchemaStoreError> {
     let key = binding_key_of(&mark.application, &mark.service);
     let version = unique();
-    changes.insert("version", &version);
+    changes.set.insert("version", &version);
     let proof = Proof::Present(doc! { "_id": &key, "version": version });
     match earlier {
         Some(earlier) => {
             let same = doc! { "_id": key, "version": &earlier.version };
-            calls.update(same, doc! { "$set": changes }, proof).await
+            let mut update = doc! { "$set": changes.set };
+            if !changes.unset.is_empty() {
+                let unset = changes
+                    .unset
+                    .iter()
+                    .map(|field| ((*field).to_owned(), "".into()));
+                update.insert("$unset", Document::from_iter(unset));
+            }
+            calls.update(same, update, proof).await
         }
         None => {
             let mut new = doc! {
@@ -220,7 +281,7 @@ async fn swap(
                 "application": &mark.application,
                 "service": &mark.service,
             };
-            new.extend(changes);
+            new.extend(changes.set);
             calls.insert(new, proof).await
         }
     }

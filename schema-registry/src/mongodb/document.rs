@@ -6,12 +6,14 @@ use uuid::Uuid;
 use super::calls::number;
 use super::failure::Foreign;
 use crate::store::{
-    Binding, Expected, LeaseRecord, RIGHTS_ID, Revisions, SchemaEntry, SchemaStoreError,
-    ServiceKind, StoredSchema,
+    ApplicationBinding, Binding, Expected, LeaseRecord, MigrationRecord, RIGHTS_ID, Revisions,
+    SchemaEntry, SchemaStoreError, ServiceKind, StoredSchema,
 };
 
 /// The key of the document that says who may manage schemas.
 pub(super) const RIGHTS_KEY: &str = "rights";
+/// The key of the record of a migration.
+pub(super) const MIGRATION_KEY: &str = "migration";
 /// A key that no document has.
 pub(super) const PROBE_KEY: &str = "probe";
 const SCHEMA: &str = "schema:";
@@ -42,6 +44,11 @@ pub(super) fn unique() -> String {
 /// Returns the filter of all schemas.
 pub(super) fn all_schemas() -> Document {
     doc! { "_id": { "$gte": SCHEMA, "$lt": AFTER_SCHEMAS }, "@yaml": { "$exists": true } }
+}
+
+/// Returns the filter of all bindings.
+pub(super) fn all_bindings() -> Document {
+    doc! { "_id": { "$gte": "binding:", "$lt": "binding;" } }
 }
 
 /// Returns the filter of a schema.
@@ -149,6 +156,28 @@ pub(super) fn read_binding(document: &Document) -> Result<BindingRecord, SchemaS
     })
 }
 
+/// Returns what a binding is of.
+pub(super) fn read_application_binding(
+    document: &Document,
+) -> Result<ApplicationBinding, SchemaStoreError> {
+    let service = ServiceKind::of_name(&string(document, "service")?);
+    Ok(ApplicationBinding {
+        application: string(document, "application")?,
+        service: service.ok_or_else(|| foreign(document, "`service` is no kind of service"))?,
+        binding: read_binding(document)?.binding,
+    })
+}
+
+/// Returns the filter of a record of a migration, and its fields.
+pub(super) fn migration(record: &MigrationRecord) -> Document {
+    doc! { "_id": MIGRATION_KEY, "record": record.to_text() }
+}
+
+pub(super) fn read_migration(document: &Document) -> Result<MigrationRecord, SchemaStoreError> {
+    let record = MigrationRecord::of_text(&string(document, "record")?);
+    record.ok_or_else(|| foreign(document, "`record` is no record of a migration"))
+}
+
 /// The mark that a schema has for a binding that names it, or did, or is about to.
 #[derive(Debug)]
 pub(super) struct Mark {
@@ -223,6 +252,7 @@ mod tests {
             binding_key("films", ServiceKind::Objects),
             binding_key("objects:films", ServiceKind::Search),
             RIGHTS_KEY.to_owned(),
+            MIGRATION_KEY.to_owned(),
             PROBE_KEY.to_owned(),
         ];
         let different: std::collections::HashSet<_> = keys.iter().collect();

@@ -12,6 +12,7 @@
 //! | `rights` | who may manage schemas, the same for all applications | `text`, `revision`, `bytes`, `modified` |
 //! | `binding:objects:shop` | what is bound to a service of an application | `application`, `service`, `schema` (`null` for nothing), `mark`, `version` |
 //! | `lease:indexes` | a lease | `holder`, `number`, `beat` |
+//! | `migration` | how far a migration into the store has come | `record` |
 //!
 //! # Changes
 //!
@@ -47,6 +48,8 @@
 //! 3. change the binding to the schema and the mark, if it still has that version, and give it a new version; if it has
 //!    another, take the mark off and begin again;
 //! 4. take the earlier mark off the schema that was bound before.
+//!
+//! What is bound is forgotten by a change of the binding, which then has no `schema`. The binding stays, since its version does.
 //!
 //! To remove a schema that has marks, read the binding of each mark. If one names the schema, the schema is bound. If
 //! not, another process is between 2 and 3, or stopped before 3 or 4. So give the binding a new version, which makes

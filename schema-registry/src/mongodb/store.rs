@@ -4,18 +4,18 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mongodb::bson::doc;
+use mongodb::bson::{Document, doc};
 
 use super::bindings::{self, Bindings};
 use super::calls::{Calls, Proof};
 use super::document::{
-    self, PROBE_KEY, RIGHTS_KEY, content, lease_key, new_schema, read_entry, read_lease,
-    read_rights, read_schema, schema_key, string, with_revision,
+    self, MIGRATION_KEY, PROBE_KEY, RIGHTS_KEY, content, lease_key, new_schema, read_entry,
+    read_lease, read_migration, read_rights, read_schema, schema_key, string, with_revision,
 };
 use super::options::{MongoOptionsError, MongoSchemaOptions};
 use crate::store::{
-    Binding, BindingState, Expected, LeaseRecord, RIGHTS_ID, SchemaEntry, SchemaStore,
-    SchemaStoreError, ServiceKind, StoredSchema,
+    ApplicationBinding, Binding, BindingState, Expected, LeaseRecord, MigrationRecord, RIGHTS_ID,
+    Revisions, SchemaEntry, SchemaStore, SchemaStoreError, ServiceKind, StoredSchema,
 };
 
 /// A store of documents in a collection of MongoDB, deprecated in favour of other stores.
@@ -60,9 +60,46 @@ impl MongoSchemaStore {
     }
 
     fn bindings(&self) -> Bindings<'_> {
+        self.bindings_of(&self.application)
+    }
+
+    fn bindings_of<'a>(&'a self, application: &'a str) -> Bindings<'a> {
         Bindings {
             calls: &self.calls,
-            application: &self.application,
+            application,
+        }
+    }
+
+    /// Removes rights of a revision. Returns whether there were any.
+    async fn delete_rights(&self, revision: &str) -> Result<bool, SchemaStoreError> {
+        let same = doc! { "_id": RIGHTS_KEY, "revision": revision };
+        self.calls.delete(same.clone(), Proof::Absent(same)).await
+    }
+
+    /// Returns the record of a migration as the next write will find it.
+    async fn latest_migration(&self) -> Result<Option<MigrationRecord>, SchemaStoreError> {
+        let filter = doc! { "_id": MIGRATION_KEY };
+        let found = self.calls.find_latest(filter, doc! {}).await?;
+        found.as_ref().map(read_migration).transpose()
+    }
+
+    /// Removes a document with the key `@yaml`, unless it is a schema that has been changed since.
+    async fn clear_schema(&self, found: &Document) -> Result<(), SchemaStoreError> {
+        let readable =
+            read_entry(found).and_then(|entry| Ok((entry.id, string(found, "revision")?)));
+        let Ok((id, revision)) = readable else {
+            // It is not one of ours.
+            let same = doc! { "_id": found.get("_id") };
+            let deleted = self.calls.delete(same.clone(), Proof::Absent(same));
+            return deleted.await.map(drop);
+        };
+        let expected = Expected {
+            one_of: Some(Revisions::Listed(vec![revision])),
+            none_of: None,
+        };
+        match bindings::remove(&self.calls, &id, &expected).await {
+            Err(SchemaStoreError::NotFound | SchemaStoreError::RevisionMismatch) => Ok(()),
+            removed => removed,
         }
     }
 
@@ -231,6 +268,91 @@ impl SchemaStore for MongoSchemaStore {
                 self.calls.update(same, update, proof).await
             }
         }
+    }
+
+    fn application(&self) -> &str {
+        &self.application
+    }
+
+    async fn bindings(&self) -> Result<Vec<ApplicationBinding>, SchemaStoreError> {
+        let all = bindings::all(&self.calls).await?;
+        Ok(all.into_iter().map(|(bound, _)| bound).collect())
+    }
+
+    async fn swap_binding(
+        &self,
+        expected: &ApplicationBinding,
+        next: &Binding,
+    ) -> Result<bool, SchemaStoreError> {
+        let bindings = self.bindings_of(&expected.application);
+        let swapped = bindings.swap(expected.service, &expected.binding, next);
+        swapped.await
+    }
+
+    async fn remove_rights(&self, expected: &Expected) -> Result<(), SchemaStoreError> {
+        let fields = doc! { "text": 1, "revision": 1 };
+        let filter = doc! { "_id": RIGHTS_KEY };
+        let found = self.calls.find_latest(filter, fields).await?;
+        let found = found.as_ref().map(read_rights).transpose()?;
+        let revision = found.ok_or(SchemaStoreError::NotFound)?.revision;
+        expected.compare(&revision)?;
+        if self.delete_rights(&revision).await? {
+            Ok(())
+        } else {
+            Err(SchemaStoreError::RevisionMismatch)
+        }
+    }
+
+    async fn migration(&self) -> Result<Option<MigrationRecord>, SchemaStoreError> {
+        let filter = doc! { "_id": MIGRATION_KEY };
+        let found = self.calls.find(filter, doc! {}).await?;
+        found.as_ref().map(read_migration).transpose()
+    }
+
+    async fn swap_migration(
+        &self,
+        expected: Option<&MigrationRecord>,
+        next: Option<&MigrationRecord>,
+    ) -> Result<bool, SchemaStoreError> {
+        let expected = expected.map(document::migration);
+        match (expected, next.map(document::migration)) {
+            (None, None) => Ok(self.latest_migration().await?.is_none()),
+            (None, Some(next)) => {
+                let proof = Proof::Present(next.clone());
+                self.calls.insert(next, proof).await
+            }
+            (Some(same), None) => self.calls.delete(same.clone(), Proof::Absent(same)).await,
+            (Some(same), Some(next)) => {
+                let update = doc! { "$set": { "record": next.get("record") } };
+                self.calls.update(same, update, Proof::Present(next)).await
+            }
+        }
+    }
+
+    async fn clear(&self, record: &MigrationRecord) -> Result<bool, SchemaStoreError> {
+        let bound = bindings::all(&self.calls).await?;
+        let schemas = doc! { "@yaml": { "$exists": true } };
+        let fields = doc! { "revision": 1, "bytes": 1 };
+        let schemas = self.calls.find_all(schemas, fields).await?;
+        let rights = self.rights().await?;
+        // What is stored after another record has taken the place of this one has other revisions and versions than those that
+        // were read before.
+        if self.latest_migration().await?.as_ref() != Some(record) {
+            return Ok(false);
+        }
+        for (bound, found) in &bound {
+            let bindings = self.bindings_of(&bound.application);
+            // If it has changed, the removal of its schema fails.
+            let change = bindings.change(bound.service, Some(found), &Binding::Unknown);
+            change.await?;
+        }
+        for found in &schemas {
+            self.clear_schema(found).await?;
+        }
+        if let Some(rights) = rights {
+            self.delete_rights(&rights.revision).await?;
+        }
+        Ok(true)
     }
 
     async fn probe(&self) -> Result<Vec<String>, SchemaStoreError> {

@@ -9,7 +9,8 @@ use spargebra::term::{
 use spargebra::{GraphUpdateOperation, Query, Update};
 
 use super::vocabulary::{
-    BINDING, BOUND_SCHEMA, BYTES, ID, PROBE, REVISION, SCHEMA, SERVICE, TEXT, graph, probe,
+    APPLICATION, BINDING, BOUND_SCHEMA, BYTES, ID, LEASE, PROBE, REVISION, SCHEMA, SERVICE, TEXT,
+    graph, probe,
 };
 
 const TYPE: NamedNodeRef<'static> = oxrdf::vocab::rdf::TYPE;
@@ -55,11 +56,6 @@ pub(super) fn use_of_schema(node: &NamedNode) -> Query {
 /// Returns the query for what is bound: one row if that is known, with `schema` if it is not nothing, and with `revision` if
 /// the schema is stored.
 pub(super) fn bound(binding: &NamedNode) -> Query {
-    let optional = |left, right| GraphPattern::LeftJoin {
-        left: Box::new(left),
-        right: Box::new(right),
-        expression: None,
-    };
     let is_binding = triple(binding.clone(), TYPE, BINDING.into_owned());
     let schema = triple(binding.clone(), BOUND_SCHEMA, var("schema"));
     let revision = triple(var("schema"), REVISION, var("revision"));
@@ -68,6 +64,41 @@ pub(super) fn bound(binding: &NamedNode) -> Query {
         &["schema", "revision"],
         optional(in_graph(vec![is_binding]), schema),
     )
+}
+
+/// Returns the query for what is bound to the services of all applications: `application`, `service`, and `schema` if it is
+/// not nothing.
+pub(super) fn all_bindings() -> Query {
+    let of = |property, name| triple(var("binding"), property, var(name));
+    let bindings = in_graph(vec![
+        triple(var("binding"), TYPE, BINDING.into_owned()),
+        of(APPLICATION, "application"),
+        of(SERVICE, "service"),
+    ]);
+    let schema = in_graph(vec![of(BOUND_SCHEMA, "schema")]);
+    select(
+        &["application", "service", "schema"],
+        optional(bindings, schema),
+    )
+}
+
+/// Returns the query for the revision of a schema that is to be bound, and for what is bound: `stored`, `known`, `schema`.
+pub(super) fn to_bind(binding: &NamedNode, schema: Option<&NamedNode>) -> Query {
+    let known = triple(binding.clone(), REVISION, var("known"));
+    let bound = triple(binding.clone(), BOUND_SCHEMA, var("schema"));
+    let current = optional(in_graph(vec![known]), in_graph(vec![bound]));
+    let pattern = match schema {
+        None => current,
+        Some(schema) => GraphPattern::Union {
+            left: Box::new(in_graph(vec![triple(
+                schema.clone(),
+                REVISION,
+                var("stored"),
+            )])),
+            right: Box::new(current),
+        },
+    };
+    select(&["stored", "known", "schema"], pattern)
 }
 
 /// Returns the query for some properties of a node, all of which it has or none: variables named as their order.
@@ -132,6 +163,35 @@ pub(super) fn remove(node: &NamedNode) -> Update {
     update(vec![remove_all(node)])
 }
 
+/// Returns the update that removes everything but leases and a node, which is stored with nothing but these properties.
+pub(super) fn keep_only(node: &NamedNode, properties: Vec<(NamedNodeRef<'_>, Term)>) -> Update {
+    let [subject, property, value] = ["subject", "property", "value"].map(var);
+    let everything = in_graph(vec![TriplePattern {
+        subject: subject.clone().into(),
+        predicate: property.clone().into(),
+        object: value.clone().into(),
+    }]);
+    let is_lease = in_graph(vec![triple(subject.clone(), TYPE, LEASE.into_owned())]);
+    let is_lease = Expression::Exists(Box::new(is_lease));
+    let removal = GraphUpdateOperation::DeleteInsert {
+        delete: vec![GroundQuadPattern {
+            subject: subject.into(),
+            predicate: property.into(),
+            object: value.into(),
+            graph_name: GraphNamePattern::NamedNode(graph()),
+        }],
+        insert: Vec::new(),
+        using: None,
+        pattern: Box::new(GraphPattern::Filter {
+            expr: Expression::Not(Box::new(is_lease)),
+            inner: Box::new(everything),
+        }),
+    };
+    let mut stored = store(node, properties).operations;
+    stored.insert(0, removal);
+    update(stored)
+}
+
 /// Returns an update that changes nothing, for whoever may write.
 pub(super) fn nothing() -> Update {
     let (node, property) = (probe(), NamedNode::from(PROBE));
@@ -176,6 +236,14 @@ fn select(names: &[&str], pattern: GraphPattern) -> Query {
             variables: names.iter().map(|name| var(name)).collect(),
         },
         base_iri: None,
+    }
+}
+
+fn optional(left: GraphPattern, right: GraphPattern) -> GraphPattern {
+    GraphPattern::LeftJoin {
+        left: Box::new(left),
+        right: Box::new(right),
+        expression: None,
     }
 }
 
@@ -230,6 +298,9 @@ mod tests {
             document(&films),
             use_of_schema(&films),
             bound(&films),
+            all_bindings(),
+            to_bind(&films, Some(&films)),
+            to_bind(&films, None),
             properties(&films, &[ID, TEXT]),
             has_revision(&films, "x"),
             is_absent(&films),
@@ -238,6 +309,14 @@ mod tests {
             let parsed = SparqlParser::new().parse_query(&text);
             assert!(parsed.is_ok(), "{parsed:?}\n{text}");
         }
+    }
+
+    #[test]
+    fn what_removes_everything_else_is_an_update() {
+        let shown = keep_only(&rights(), vec![(TEXT, Literal::from("x").into())]).to_string();
+        let parsed = SparqlParser::new().parse_update(&shown);
+        let parsed = parsed.unwrap_or_else(|error| panic!("{error}\n{shown}"));
+        assert_eq!(parsed.operations.len(), 3, "{shown}");
     }
 
     #[test]

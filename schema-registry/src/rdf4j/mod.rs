@@ -8,6 +8,7 @@
 //! | `urn:soml:schemas:rights` | `a v:Rights`, and the same |
 //! | `urn:soml:schemas:binding:{application}:{objects or search}` | `a v:Binding`, `v:application`, `v:service`, `v:schema` (the node of the schema; none if nothing is bound) |
 //! | `urn:soml:schemas:lease:{name}` | `a v:Lease`, `v:name`, `v:holder`, `v:number`, `v:beat` |
+//! | `urn:soml:schemas:migration` | `a v:Migration`, `v:text` (how far a migration into the store has come); none otherwise |
 //!
 //! Each has `v:revision` and `v:modified` (`xsd:dateTime`) too. Names in nodes are percent-encoded.
 //!

@@ -171,6 +171,11 @@ impl Server {
         Ok(troubles)
     }
 
+    /// Returns whether the repository is there.
+    pub(super) async fn exists(&self) -> Result<bool, SchemaStoreError> {
+        self.can_be_read(&self.context()).await
+    }
+
     fn context(&self) -> CallContext {
         CallContext::new().with_timeout(self.options.timeout)
     }

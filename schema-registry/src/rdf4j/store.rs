@@ -15,12 +15,12 @@ use super::algebra;
 use super::options::{Rdf4jOptionsError, Rdf4jSchemaOptions};
 use super::server::{Change, Mark, Server};
 use super::vocabulary::{
-    self, APPLICATION, BEAT, BINDING, BOUND_SCHEMA, BYTES, HOLDER, ID, LEASE, MODIFIED, NAME,
-    NUMBER, REVISION, RIGHTS, SCHEMA, SERVICE, TEXT,
+    self, APPLICATION, BEAT, BINDING, BOUND_SCHEMA, BYTES, HOLDER, ID, LEASE, MIGRATION, MODIFIED,
+    NAME, NUMBER, REVISION, RIGHTS, SCHEMA, SERVICE, TEXT,
 };
 use crate::store::{
-    Binding, BindingState, Expected, LeaseRecord, RIGHTS_ID, SchemaEntry, SchemaStore,
-    SchemaStoreError, ServiceKind, StoredSchema,
+    ApplicationBinding, Binding, BindingState, Expected, LeaseRecord, MigrationRecord, RIGHTS_ID,
+    SchemaEntry, SchemaStore, SchemaStoreError, ServiceKind, StoredSchema,
 };
 
 /// Documents in a repository of a server of RDF4J's protocol, which several processes share.
@@ -53,6 +53,14 @@ impl Rdf4jSchemaStore {
             application: options.application.clone(),
             server: Server::new(options)?,
         })
+    }
+
+    /// Returns whether the repository is there. It is never created.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    pub async fn exists(&self) -> Result<bool, SchemaStoreError> {
+        self.server.exists().await
     }
 
     async fn document(
@@ -136,11 +144,7 @@ impl SchemaStore for Rdf4jSchemaStore {
                 return Err(SchemaStoreError::Bound { service: service? });
             }
             compare(&rows, expected)?.ok_or(SchemaStoreError::NotFound)?;
-            Ok(Change {
-                update: Some(algebra::remove(&node)),
-                mark: Mark::Absent(node.clone()),
-                result: (),
-            })
+            Ok(removal(&node, ()))
         };
         let read = algebra::use_of_schema(&node);
         self.server.change(&read, remove).await
@@ -249,6 +253,120 @@ impl SchemaStore for Rdf4jSchemaStore {
         self.server.change(&lease_query(&node), swap).await
     }
 
+    fn application(&self) -> &str {
+        &self.application
+    }
+
+    async fn bindings(&self) -> Result<Vec<ApplicationBinding>, SchemaStoreError> {
+        let rows = self.server.select(&algebra::all_bindings()).await?;
+        let graph = vocabulary::graph();
+        let bindings = rows.terms.chunks(3).map(|row| match row {
+            [Some(Term::Literal(application)), Some(service), schema] => Ok(ApplicationBinding {
+                application: application.value().to_owned(),
+                service: service_kind(service, &graph)?,
+                binding: match schema {
+                    None => Binding::Nothing,
+                    Some(schema) => bound_schema(schema, &graph)?,
+                },
+            }),
+            _ => Err(damaged(&graph)),
+        });
+        bindings.collect()
+    }
+
+    async fn swap_binding(
+        &self,
+        expected: &ApplicationBinding,
+        next: &Binding,
+    ) -> Result<bool, SchemaStoreError> {
+        let (application, service) = (&*expected.application, expected.service);
+        let node = vocabulary::binding(application, service);
+        let schema = next.id().map(vocabulary::schema);
+        let swap = |rows: Rows| {
+            let (mut is_stored, mut current) = (false, Binding::Unknown);
+            for row in rows.terms.chunks(3) {
+                match row {
+                    [Some(_), _, _] => is_stored = true,
+                    [_, Some(_), None] => current = Binding::Nothing,
+                    [_, Some(_), Some(schema)] => current = bound_schema(schema, &node)?,
+                    _ => return Err(damaged(&node)),
+                }
+            }
+            let is_expected = current == expected.binding;
+            if is_expected && schema.is_some() && !is_stored {
+                return Err(SchemaStoreError::NotFound);
+            }
+            let mut change = match next {
+                Binding::Unknown => removal(&node, is_expected),
+                _ => binding(&node, application, service, schema.clone(), is_expected),
+            };
+            if !is_expected {
+                change.update = None;
+            }
+            Ok(change)
+        };
+        let read = algebra::to_bind(&node, schema.as_ref());
+        self.server.change(&read, swap).await
+    }
+
+    async fn remove_rights(&self, expected: &Expected) -> Result<(), SchemaStoreError> {
+        let node = vocabulary::rights();
+        let remove = |rows: Rows| {
+            compare(&rows, expected)?.ok_or(SchemaStoreError::NotFound)?;
+            Ok(removal(&node, ()))
+        };
+        self.server.change(&algebra::revision(&node), remove).await
+    }
+
+    async fn migration(&self) -> Result<Option<MigrationRecord>, SchemaStoreError> {
+        let node = vocabulary::migration();
+        let rows = self.server.select(&algebra::document(&node)).await?;
+        migration_record(&rows, &node)
+    }
+
+    async fn swap_migration(
+        &self,
+        expected: Option<&MigrationRecord>,
+        next: Option<&MigrationRecord>,
+    ) -> Result<bool, SchemaStoreError> {
+        let node = vocabulary::migration();
+        let swap = |rows: Rows| {
+            let is_expected = migration_record(&rows, &node)?.as_ref() == expected;
+            let mut change = match next {
+                None => removal(&node, is_expected),
+                Some(record) => {
+                    let (revision, properties) = (new_revision(), record_properties(record));
+                    Change {
+                        update: Some(stored_node(&node, MIGRATION, &revision, properties)),
+                        mark: Mark::Revision(node.clone(), revision),
+                        result: is_expected,
+                    }
+                }
+            };
+            if !is_expected {
+                change.update = None;
+            }
+            Ok(change)
+        };
+        self.server.change(&algebra::document(&node), swap).await
+    }
+
+    async fn clear(&self, record: &MigrationRecord) -> Result<bool, SchemaStoreError> {
+        let node = vocabulary::migration();
+        let clear = |rows: Rows| {
+            let is_expected = migration_record(&rows, &node)?.as_ref() == Some(record);
+            // It is stored again, so that the change is found if its answer is lost.
+            let revision = new_revision();
+            let properties = node_properties(MIGRATION, &revision, record_properties(record));
+            Ok(Change {
+                update: is_expected.then(|| algebra::keep_only(&node, properties)),
+                mark: Mark::Revision(node.clone(), revision),
+                result: is_expected,
+            })
+        };
+        self.server.change(&algebra::document(&node), clear).await
+    }
+
     async fn probe(&self) -> Result<Vec<String>, SchemaStoreError> {
         self.server.probe().await
     }
@@ -300,18 +418,56 @@ fn binding<T>(
     }
 }
 
+/// Returns the change that removes a node.
+fn removal<T>(node: &NamedNode, result: T) -> Change<T> {
+    Change {
+        update: Some(algebra::remove(node)),
+        mark: Mark::Absent(node.clone()),
+        result,
+    }
+}
+
+type Properties = Vec<(NamedNodeRef<'static>, Term)>;
+
 fn stored_node(
     node: &NamedNode,
     class: NamedNodeRef<'_>,
     revision: &str,
-    mut properties: Vec<(NamedNodeRef<'_>, Term)>,
+    properties: Properties,
 ) -> spargebra::Update {
+    algebra::store(node, node_properties(class, revision, properties))
+}
+
+/// Adds to the properties of a node those that every node has.
+fn node_properties(
+    class: NamedNodeRef<'_>,
+    revision: &str,
+    mut properties: Properties,
+) -> Properties {
     properties.extend([
         (rdf::TYPE, class.into_owned().into()),
         (REVISION, Literal::from(revision).into()),
         (MODIFIED, time(SystemTime::now()).into()),
     ]);
-    algebra::store(node, properties)
+    properties
+}
+
+fn record_properties(record: &MigrationRecord) -> Properties {
+    vec![(TEXT, Literal::from(record.to_text()).into())]
+}
+
+fn migration_record(
+    rows: &Rows,
+    node: &NamedNode,
+) -> Result<Option<MigrationRecord>, SchemaStoreError> {
+    match &rows.terms[..] {
+        [] => Ok(None),
+        [Some(Term::Literal(text)), Some(Term::Literal(_))] => {
+            let record = MigrationRecord::of_text(text.value());
+            record.ok_or_else(|| damaged(node)).map(Some)
+        }
+        _ => Err(damaged(node)),
+    }
 }
 
 /// Returns the revisions in the first column.
@@ -360,6 +516,15 @@ fn binding_state(rows: &Rows, node: &NamedNode) -> Result<BindingState, SchemaSt
         }
         _ => Err(damaged(node)),
     }
+}
+
+/// Returns the schema of a binding, which a node has.
+fn bound_schema(schema: &Term, node: &NamedNode) -> Result<Binding, SchemaStoreError> {
+    let id = match schema {
+        Term::NamedNode(schema) => vocabulary::schema_id(schema),
+        _ => None,
+    };
+    id.map(Binding::Schema).ok_or_else(|| damaged(node))
 }
 
 fn service_kind(term: &Term, node: &NamedNode) -> Result<ServiceKind, SchemaStoreError> {

@@ -29,6 +29,7 @@ terms! {
     RIGHTS = "Rights";
     BINDING = "Binding";
     LEASE = "Lease";
+    MIGRATION = "Migration";
 }
 
 // Properties.
@@ -89,6 +90,11 @@ pub(super) fn lease(name: &str) -> NamedNode {
     NamedNode::new_unchecked(format!("urn:soml:schemas:lease:{}", encoded(name)))
 }
 
+/// Returns the node of the record of a migration.
+pub(super) fn migration() -> NamedNode {
+    NamedNode::new_unchecked("urn:soml:schemas:migration")
+}
+
 /// Returns the node that probes try to remove, and that nobody writes.
 pub(super) fn probe() -> NamedNode {
     NamedNode::new_unchecked("urn:soml:schemas:probe")
@@ -128,7 +134,9 @@ mod tests {
                 assert!(nodes.insert(node), "{name}");
             }
         }
-        assert!(nodes.insert(rights()) && nodes.insert(probe()) && nodes.insert(graph()));
+        for node in [rights(), migration(), probe(), graph()] {
+            assert!(nodes.insert(node));
+        }
         assert!(
             nodes
                 .iter()
