@@ -20,8 +20,8 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 use crate::store::{
-    Binding, Expected, LeaseRecord, Revisions, SchemaStore, SchemaStoreError, ServiceKind,
-    StoredSchema,
+    ApplicationBinding, Binding, Expected, LeaseRecord, MigrationPhase, MigrationRecord, Revisions,
+    SchemaStore, SchemaStoreError, ServiceKind, StoredSchema,
 };
 
 /// How many tasks race for the same change.
@@ -82,6 +82,11 @@ behaviours! {
     one_of_several_new_documents_wins
     nothing_is_bound_that_is_removed
     leases_are_compared
+    bindings_of_all_applications_are_listed_and_compared
+    rights_are_removed_in_an_expected_revision
+    the_record_of_a_migration_is_compared_and_is_no_schema
+    a_store_is_cleared_by_whoever_has_its_record
+    nothing_is_cleared_that_was_stored_after_the_record_had_changed
 }
 
 /// Checks all [`BEHAVIOURS`], each with a store made by `make`. Tasks race in them, so a runtime with several threads
@@ -434,4 +439,274 @@ async fn leases_are_compared(subject: Subject) {
     let swapped = swapped.await.into_iter();
     let swapped = swapped.map(|swapped| swapped.expect("it is compared"));
     assert_eq!(swapped.filter(|swapped| *swapped).count(), 1);
+}
+
+/// Returns whether a store takes part in migrations, as every shared one does.
+async fn is_migrated(store: &Arc<dyn SchemaStore>) -> bool {
+    match store.migration().await {
+        Ok(record) => {
+            assert_eq!(record, None);
+            true
+        }
+        Err(error) => {
+            assert!(
+                !store.is_shared(),
+                "a shared store takes part in migrations: {error:?}"
+            );
+            false
+        }
+    }
+}
+
+/// Returns what an application has bound.
+fn bound_by(store: &dyn SchemaStore, service: ServiceKind, binding: Binding) -> ApplicationBinding {
+    ApplicationBinding {
+        application: store.application().to_owned(),
+        service,
+        binding,
+    }
+}
+
+/// Returns which services of all applications have something bound, and what.
+async fn all_bound(store: &dyn SchemaStore) -> Vec<ApplicationBinding> {
+    let mut bindings = store.bindings().await.expect("they are listed");
+    bindings.retain(|bound| bound.binding.id().is_some());
+    let key = |bound: &ApplicationBinding| (bound.application.clone(), bound.service);
+    bindings.sort_by_key(key);
+    bindings
+}
+
+async fn bindings_of_all_applications_are_listed_and_compared(subject: Subject) {
+    let Subject { one, two, other } = &subject;
+    if !is_migrated(one).await {
+        return;
+    }
+    let [objects, search] = ServiceKind::ALL;
+    create(&**one, "films").await;
+    create(&**one, "books").await;
+    bind(&**one, search, None).await;
+    let listed = two.bindings().await.expect("they are listed");
+    let nothing = bound_by(&**one, search, Binding::Nothing);
+    assert!(listed.contains(&nothing), "{listed:?}");
+    bind(&**one, objects, Some("films")).await;
+    let films = bound_by(&**one, objects, bound("films"));
+    let mut expected = vec![films.clone()];
+    if let Some(other) = other {
+        bind(&**other, search, Some("films")).await;
+        expected.push(bound_by(&**other, search, bound("films")));
+        expected.sort_by_key(|bound| (bound.application.clone(), bound.service));
+    }
+    assert_eq!(all_bound(&**two).await, expected);
+    let swap = async |from: &ApplicationBinding, to: &Binding| two.swap_binding(from, to).await;
+    let books = bound_by(&**one, objects, bound("books"));
+    for other in [
+        &books,
+        &bound_by(&**one, objects, Binding::Nothing),
+        &bound_by(&**one, objects, Binding::Unknown),
+    ] {
+        let swapped = swap(other, &bound("books")).await;
+        assert!(!swapped.expect("it is compared"), "{other:?}");
+    }
+    let missing = swap(&films, &bound("plays")).await;
+    assert!(
+        matches!(missing, Err(SchemaStoreError::NotFound)),
+        "{missing:?}"
+    );
+    assert!(swap(&films, &books.binding).await.expect("it is compared"));
+    assert_eq!(binding(&**one, objects).await, bound("books"));
+    // Each binding is forgotten by any application, and then its schema can be removed.
+    for bound in all_bound(&**one).await {
+        let forgotten = swap(&bound, &Binding::Unknown).await;
+        assert!(forgotten.expect("it is compared"));
+    }
+    assert_eq!(all_bound(&**one).await, []);
+    for id in ["films", "books"] {
+        two.remove(id, &any()).await.expect("it is not bound");
+    }
+    // What is forgotten can be bound again.
+    create(&**one, "films").await;
+    let listed = one.bindings().await.expect("they are listed");
+    let mut own = listed.into_iter().filter(|it| it.service == objects);
+    let now = own.find(|it| it.application == one.application());
+    let now = now.unwrap_or_else(|| bound_by(&**one, objects, Binding::Unknown));
+    assert!(swap(&now, &bound("films")).await.expect("it is compared"));
+    assert_eq!(binding(&**one, objects).await, bound("films"));
+    let results = race(&subject, |store, _| {
+        let (from, to) = (films.clone(), Binding::Nothing);
+        async move { store.swap_binding(&from, &to).await }
+    });
+    let swapped = results.await.into_iter();
+    let swapped = swapped.map(|swapped| swapped.expect("it is compared"));
+    assert_eq!(swapped.filter(|swapped| *swapped).count(), 1);
+}
+
+async fn rights_are_removed_in_an_expected_revision(Subject { one, two, .. }: Subject) {
+    if !is_migrated(&one).await {
+        return;
+    }
+    let missing = one.remove_rights(&any()).await;
+    assert!(
+        matches!(missing, Err(SchemaStoreError::NotFound)),
+        "{missing:?}"
+    );
+    let first = one.set_rights("rbac: {}".into(), &any()).await;
+    let first = first.expect("there are none");
+    let second = two.set_rights("rbac: {a: 1}".into(), &any()).await;
+    let second = second.expect("they are replaced");
+    let late = two.remove_rights(&revision(&first)).await;
+    assert!(
+        matches!(late, Err(SchemaStoreError::RevisionMismatch)),
+        "{late:?}"
+    );
+    let removed = two.remove_rights(&revision(&second)).await;
+    removed.expect("the revision is that one");
+    assert_eq!(one.rights().await.expect("it is looked for"), None);
+    let missing = one.missing().await.expect("it is looked for");
+    assert!(missing.is_empty(), "{missing:?}");
+    let again = one.set_rights("rbac: {}".into(), &any()).await;
+    again.expect("there are none");
+}
+
+fn record(attempt: &str, phase: MigrationPhase) -> MigrationRecord {
+    MigrationRecord {
+        attempt: attempt.to_owned(),
+        source: "elsewhere".to_owned(),
+        phase,
+    }
+}
+
+async fn the_record_of_a_migration_is_compared_and_is_no_schema(subject: Subject) {
+    let Subject { one, two, .. } = &subject;
+    if !is_migrated(one).await {
+        return;
+    }
+    let copying = record("a", MigrationPhase::Copying);
+    let schemas = vec!["films".to_owned(), "\"é\" \\ }".to_owned()];
+    let emptying = record("a", MigrationPhase::Emptying { schemas });
+    let swap = async |from: Option<&MigrationRecord>, to: Option<&MigrationRecord>| {
+        let swapped = two.swap_migration(from, to).await;
+        swapped.expect("it is compared")
+    };
+    let stored = async || one.migration().await.expect("it is looked for");
+    assert!(swap(None, None).await);
+    assert!(!swap(Some(&copying), Some(&emptying)).await);
+    assert!(swap(None, Some(&copying)).await);
+    assert_eq!(stored().await.as_ref(), Some(&copying));
+    assert!(!swap(None, Some(&emptying)).await);
+    assert!(!swap(None, None).await);
+    assert!(!swap(Some(&emptying), None).await);
+    assert!(swap(Some(&copying), Some(&emptying)).await);
+    assert_eq!(stored().await.as_ref(), Some(&emptying));
+    assert_eq!(one.list().await.expect("it is listed"), []);
+    assert_eq!(all_bound(&**one).await, []);
+    assert_eq!(one.rights().await.expect("it is looked for"), None);
+    let swapped = race(&subject, |store, racer| {
+        let (from, to) = (
+            emptying.clone(),
+            record(&racer.to_string(), MigrationPhase::Cleaning),
+        );
+        async move { store.swap_migration(Some(&from), Some(&to)).await }
+    });
+    let swapped = swapped.await.into_iter();
+    let swapped = swapped.map(|swapped| swapped.expect("it is compared"));
+    assert_eq!(swapped.filter(|swapped| *swapped).count(), 1);
+    let last = stored().await;
+    assert!(swap(last.as_ref(), None).await);
+    assert_eq!(stored().await, None);
+}
+
+async fn a_store_is_cleared_by_whoever_has_its_record(Subject { one, two, other }: Subject) {
+    if !is_migrated(&one).await {
+        return;
+    }
+    let [objects, search] = ServiceKind::ALL;
+    for id in ["films", "books", "plays"] {
+        create(&*one, id).await;
+    }
+    let rights = one.set_rights("rbac: {}".into(), &any()).await;
+    rights.expect("they are stored");
+    bind(&*one, objects, Some("films")).await;
+    bind(&*one, search, None).await;
+    let applications = [Some(&one), other.as_ref()];
+    let applications = applications.into_iter().flatten();
+    for store in applications.clone() {
+        bind(&**store, search, Some("books")).await;
+    }
+    let lease = LeaseRecord {
+        holder: "a".to_owned(),
+        number: 7,
+        beat: 1,
+    };
+    if one.is_shared() {
+        let swapped = one.swap_lease("films", None, &lease).await;
+        assert!(swapped.expect("it is stored"));
+    }
+    let cleaning = record("a", MigrationPhase::Cleaning);
+    let none = two.clear(&cleaning).await;
+    assert!(!none.expect("it is compared"));
+    let swapped = one.swap_migration(None, Some(&cleaning)).await;
+    assert!(swapped.expect("it is compared"));
+    let other_record = two.clear(&record("b", MigrationPhase::Cleaning)).await;
+    assert!(!other_record.expect("it is compared"));
+    assert_eq!(one.list().await.expect("it is listed").len(), 3);
+    // It is the same a second time.
+    for _ in 0..2 {
+        let cleared = two.clear(&cleaning).await;
+        assert!(cleared.expect("it is compared"));
+        assert_eq!(one.list().await.expect("it is listed"), []);
+        assert_eq!(get(&*one, "films").await, None);
+        assert_eq!(one.rights().await.expect("it is looked for"), None);
+        assert_eq!(all_bound(&*one).await, []);
+        for store in applications.clone() {
+            assert_eq!(binding(&**store, search).await.id(), None);
+        }
+    }
+    let missing = one.missing().await.expect("it is looked for");
+    assert!(missing.is_empty(), "{missing:?}");
+    let kept = one.migration().await.expect("it is looked for");
+    assert_eq!(kept, Some(cleaning));
+    if one.is_shared() {
+        let kept = one.lease("films").await.expect("it is looked for");
+        assert_eq!(kept, Some(lease));
+    }
+    create(&*two, "films").await;
+    bind(&*two, objects, Some("films")).await;
+}
+
+async fn nothing_is_cleared_that_was_stored_after_the_record_had_changed(subject: Subject) {
+    let Subject { one, two, .. } = subject;
+    if !is_migrated(&one).await {
+        return;
+    }
+    let (first, second) = (
+        record("a", MigrationPhase::Cleaning),
+        record("b", MigrationPhase::Copying),
+    );
+    for round in 0..4 {
+        create(&*one, "films").await;
+        let swapped = one.swap_migration(None, Some(&first)).await;
+        assert!(swapped.expect("it is compared"));
+        let (late, record) = (Arc::clone(&one), first.clone());
+        let clears = tokio::spawn(async move { late.clear(&record).await });
+        if round % 2 == 0 {
+            tokio::task::yield_now().await;
+        }
+        let swapped = two.swap_migration(Some(&first), Some(&second)).await;
+        assert!(swapped.expect("it is compared"));
+        let books = create(&*two, "books").await;
+        let rights = two.set_rights("rbac: {}".into(), &any()).await;
+        let rights = rights.expect("they are stored");
+        bind(&*two, ServiceKind::Objects, Some("books")).await;
+        match clears.await.expect("it does not panic") {
+            Ok(_) | Err(SchemaStoreError::Unavailable(_)) => {}
+            Err(error) => panic!("{error:?}"),
+        }
+        assert_eq!(get(&*one, "books").await, Some(books));
+        assert_eq!(one.rights().await.expect("it is looked for"), Some(rights));
+        assert_eq!(binding(&*one, ServiceKind::Objects).await, bound("books"));
+        let cleared = one.clear(&second).await;
+        assert!(cleared.expect("it is compared"));
+        let ended = one.swap_migration(Some(&second), None).await;
+        assert!(ended.expect("it is compared"));
+    }
 }

@@ -82,7 +82,7 @@ impl Migration {
             .into_iter()
             .map(|origin| (self.in_destination(&origin), origin))
             .partition(|(destination, _)| destination.is_some());
-        let bindings: Vec<_> = bindings
+        let mut bindings: Vec<_> = bindings
             .into_iter()
             .filter_map(|(destination, origin)| {
                 let destination = destination?;
@@ -122,6 +122,9 @@ impl Migration {
             check_others(others.iter().map(|(_, other)| other))?;
         }
         let is_emptying = emptied.is_some();
+        // What was bound since the origin began to be emptied stays there with its schema.
+        let is_moved = |id: &str| schemas.iter().any(|entry| entry.id == id);
+        bindings.retain(|bound| bound.id().is_none_or(is_moved));
         // An origin without schemas never empties a destination.
         let cleaning = if options.clean_before && !schemas.is_empty() {
             self.cleaning(record.as_ref().filter(|_| is_resumed))
@@ -249,6 +252,9 @@ impl Migration {
             } else {
                 bound.current(&plan.there.bindings)
             };
+            let mut schemas = report.schemas.iter();
+            let leaves = |id| schemas.any(|it| it.item.id == id && it.is_removed);
+            let is_removed = is_removed && bound.id().is_none_or(leaves);
             report.bindings.push(Moved {
                 item: bound.destination.clone(),
                 fate: self.fate_of_binding(bound, current),

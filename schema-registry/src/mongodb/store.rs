@@ -314,19 +314,21 @@ impl SchemaStore for MongoSchemaStore {
         expected: Option<&MigrationRecord>,
         next: Option<&MigrationRecord>,
     ) -> Result<bool, SchemaStoreError> {
-        let expected = expected.map(document::migration);
-        match (expected, next.map(document::migration)) {
-            (None, None) => Ok(self.latest_migration().await?.is_none()),
-            (None, Some(next)) => {
-                let proof = Proof::Present(next.clone());
-                self.calls.insert(next, proof).await
-            }
-            (Some(same), None) => self.calls.delete(same.clone(), Proof::Absent(same)).await,
-            (Some(same), Some(next)) => {
-                let update = doc! { "$set": { "record": next.get("record") } };
-                self.calls.update(same, update, Proof::Present(next)).await
-            }
+        let Some(expected) = expected else {
+            let Some(next) = next.map(document::migration) else {
+                return Ok(self.latest_migration().await?.is_none());
+            };
+            let proof = Proof::Present(next.clone());
+            return self.calls.insert(next, proof).await;
+        };
+        let same = document::migration(expected);
+        if let Some(next) = next.map(document::migration) {
+            let update = doc! { "$set": { "record": next.get("record") } };
+            return self.calls.update(same, update, Proof::Present(next)).await;
         }
+        // That there is none afterwards does not show that there was one.
+        let is_there = self.latest_migration().await?.as_ref() == Some(expected);
+        Ok(is_there && self.calls.delete(same.clone(), Proof::Absent(same)).await?)
     }
 
     async fn clear(&self, record: &MigrationRecord) -> Result<bool, SchemaStoreError> {

@@ -10,6 +10,15 @@ use tempfile::TempDir;
 async fn a_store_in_memory_has_the_behaviours_of_all() {
     contract::run(async || Subject::of(Arc::new(InMemorySchemaStore::default()))).await;
     contract::run(async || Subject::of(Arc::new(InMemorySchemaStore::shared()))).await;
+    contract::run(async || {
+        let store = InMemorySchemaStore::shared();
+        Subject {
+            one: Arc::new(store.of_application("shop")),
+            two: Arc::new(store.of_application("shop")),
+            other: Some(Arc::new(store.of_application("museum"))),
+        }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

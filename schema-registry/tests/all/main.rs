@@ -1,6 +1,7 @@
 //! Behaviours of all stores of schemas.
 
 mod local;
+mod migration;
 #[cfg(feature = "mongodb")]
 mod mongodb_fake;
 #[cfg(feature = "mongodb")]
