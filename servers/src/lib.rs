@@ -10,6 +10,7 @@ pub mod codes;
 pub mod config;
 pub mod demo;
 mod demo_extension;
+pub mod migration;
 pub mod misfits;
 pub mod render;
 pub mod schemas;

@@ -15,21 +15,28 @@ use crate::config::{Settings, StorageProvider};
 pub enum OpenSchemasError {
     /// No server is named.
     #[error(
-        "`soml.storage.provider` is `rdf4j`, and `soml.storage.rdf4j.address` names no server that stores the schemas"
+        "`{asked}` is `rdf4j`, and `soml.storage.rdf4j.address` names no server that stores the schemas"
     )]
-    NoAddress,
+    NoAddress {
+        /// The property that asks for the store.
+        asked: &'static str,
+    },
     /// Instances have nothing that they share what is bound by.
     #[error(
-        "`application.name` is required where `soml.storage.provider` is `rdf4j`: instances with the same name share \
-         what is bound"
+        "`application.name` is required where `{asked}` is `rdf4j`: instances with the same name share what is bound"
     )]
-    NoName,
+    NoName {
+        /// The property that asks for the store.
+        asked: &'static str,
+    },
     /// There is no folder.
     #[error(
-        "`soml.storage.provider` is `file`, which keeps schemas in the folder of the data: name it by `store.dataDir` \
-         or --data-dir"
+        "`{asked}` is `file`, which keeps schemas in the folder of the data: name it by `store.dataDir` or --data-dir"
     )]
-    NoFolder,
+    NoFolder {
+        /// The property that asks for the store.
+        asked: &'static str,
+    },
     /// The properties of the server are inconsistent.
     #[error("the properties `soml.storage.rdf4j.*` cannot be used")]
     Rdf4j(#[from] Rdf4jOptionsError),
@@ -97,6 +104,9 @@ impl Settings {
     }
 }
 
+/// The property that says what stores schemas.
+pub(crate) const PROVIDER: &str = "soml.storage.provider";
+
 /// Opens the store of schemas that instances share; `None` if a process keeps its schemas itself. Connects when it is
 /// first asked.
 ///
@@ -107,21 +117,34 @@ pub async fn open_shared(
     settings: &Settings,
 ) -> Result<Option<Arc<dyn SchemaStore>>, OpenSchemasError> {
     Ok(match settings.schema_provider() {
-        StorageProvider::Rdf4j => {
-            if settings.storage.rdf4j.connection.addresses.is_empty() {
-                return Err(OpenSchemasError::NoAddress);
-            }
-            if !settings.application.is_named() {
-                return Err(OpenSchemasError::NoName);
-            }
-            Some(Arc::new(Rdf4jSchemaStore::new(settings.rdf4j_options())?))
-        }
-        StorageProvider::MongoDb => {
-            let store = MongoSchemaStore::open(&settings.mongo_options()).await?;
-            Some(Arc::new(store))
-        }
+        StorageProvider::Rdf4j => Some(Arc::new(open_rdf4j(settings, PROVIDER, true)?)),
+        StorageProvider::MongoDb => Some(Arc::new(open_mongodb(settings).await?)),
         _ => None,
     })
+}
+
+/// Opens the store in RDF4J, for which a property asks. Unless it `creates` the repository, that must be there.
+pub(crate) fn open_rdf4j(
+    settings: &Settings,
+    asked: &'static str,
+    creates: bool,
+) -> Result<Rdf4jSchemaStore, OpenSchemasError> {
+    if settings.storage.rdf4j.connection.addresses.is_empty() {
+        return Err(OpenSchemasError::NoAddress { asked });
+    }
+    if !settings.application.is_named() {
+        return Err(OpenSchemasError::NoName { asked });
+    }
+    let mut options = settings.rdf4j_options();
+    options.auto_create_repository &= creates;
+    Ok(Rdf4jSchemaStore::new(options)?)
+}
+
+/// Opens the store in MongoDB.
+pub(crate) async fn open_mongodb(
+    settings: &Settings,
+) -> Result<MongoSchemaStore, OpenSchemasError> {
+    Ok(MongoSchemaStore::open(&settings.mongo_options()).await?)
 }
 
 /// Says where schemas are stored.

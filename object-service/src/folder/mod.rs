@@ -109,6 +109,21 @@ impl DataFolder {
         DataFolder::over(open_image(folder, options)?, folder)
     }
 
+    /// Reads the schemas of a folder without changing anything in it, also while another process uses it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there are no data, or if a file of a schema is damaged or cannot be read.
+    pub fn read_schemas(folder: &Path) -> Result<FolderSchemaStore, FolderError> {
+        if has_data(folder)? {
+            Ok(FolderSchemaStore::open_read_only(folder.join(SCHEMAS))?)
+        } else {
+            Err(FolderError::NoData {
+                path: folder.to_owned(),
+            })
+        }
+    }
+
     fn over(image: ImageStore, folder: &Path) -> Result<Self, FolderError> {
         let schemas = folder.join(SCHEMAS);
         let schemas = match image.is_read_only() {

@@ -81,11 +81,28 @@ impl ConfigArgs {
         console: &mut Console<'_>,
     ) -> Result<Settings, CliError> {
         let (settings, warnings) = self.settings(defaults, &[])?;
-        for warning in warnings {
-            writeln!(console.err, "warning: {warning}")?;
-        }
+        print(warnings, console)?;
         Ok(settings)
     }
+
+    /// Reads all sources as the service does that has this configuration, and prints their warnings.
+    pub(super) fn told_as_service(
+        &self,
+        named: &[String],
+        console: &mut Console<'_>,
+    ) -> Result<Settings, CliError> {
+        let (mut settings, warnings) = self.settings(Settings::default(), named)?;
+        name(&mut settings)?;
+        print(warnings, console)?;
+        Ok(settings)
+    }
+}
+
+fn print(warnings: Vec<String>, console: &mut Console<'_>) -> Result<(), CliError> {
+    for warning in warnings {
+        writeln!(console.err, "warning: {warning}")?;
+    }
+    Ok(())
 }
 
 /// Gives a service the name that is configured, in place of that of its program.

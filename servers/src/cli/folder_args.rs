@@ -17,6 +17,13 @@ pub(super) struct FolderArgs {
 }
 
 impl FolderArgs {
+    /// Has the settings name the folder that is named.
+    pub(super) fn name_in(&self, settings: &mut Settings) {
+        if let Some(folder) = &self.data_dir {
+            settings.store.data_dir = Some(folder.clone());
+        }
+    }
+
     /// Returns the folder that is named, or else the one that the settings name.
     pub(super) fn of(&self, settings: &Settings) -> Result<PathBuf, CliError> {
         let folder = self.data_dir.as_ref().or(settings.store.data_dir.as_ref());

@@ -13,6 +13,7 @@ use service_runtime::schemas::ManagesSchemas;
 use super::input::usable_with;
 use super::{CliError, Console};
 use crate::config::{Settings, StorageProvider, SyncWhen};
+use crate::migration::Opened;
 use crate::schemas::{self, OpenSchemasError, place};
 use crate::store::{DataStore, OpenError};
 
@@ -34,7 +35,8 @@ impl Stores {
         let provider = settings.schema_provider();
         let Some(path) = &settings.store.data_dir else {
             if provider == StorageProvider::File {
-                return Err(OpenSchemasError::NoFolder.into());
+                let asked = schemas::PROVIDER;
+                return Err(OpenSchemasError::NoFolder { asked }.into());
             }
             let stores = Stores::with_data(DataStore::open(settings)?);
             return Ok(match shared {
@@ -66,6 +68,16 @@ impl Stores {
             data,
             schemas: Arc::new(InMemorySchemaStore::default()),
             folder: None,
+        }
+    }
+
+    /// Returns what a migration of schemas need not open again.
+    pub(super) fn opened(&self) -> Opened {
+        Opened {
+            shared: Some(&self.schemas)
+                .filter(|schemas| schemas.is_shared())
+                .cloned(),
+            folder: self.folder.clone(),
         }
     }
 

@@ -27,6 +27,8 @@ mod keeping;
 mod lines;
 mod load;
 mod loading;
+mod migrate;
+mod migrating;
 mod operation;
 mod other_data;
 mod output_file;
@@ -57,9 +59,9 @@ use clap::{Parser, Subcommand};
 use gateway_service::{SetupError, StartError};
 use graph_store::StoreError;
 use graphql_service::ErrorCode;
-use object_service::folder::{FolderError, image_code, schemas_code};
+use object_service::folder::{FolderError, code as folder_code, image_code, schemas_code};
 use rdf_load::LoadError;
-use schema_registry::SchemaStoreError;
+use schema_registry::{MigrationError, SchemaStoreError};
 use search_index::engine::EngineError;
 use search_index::indexer::IndexerError;
 use search_service::EnginesError;
@@ -74,6 +76,7 @@ use soml_data::infer::InferError;
 
 use crate::allocator;
 use crate::config::{IdpIncomplete, code, code_of};
+use crate::migration::MigrationSetupError;
 use crate::schemas::OpenSchemasError;
 use crate::store::OpenError;
 
@@ -146,6 +149,8 @@ enum Command {
     Backup(backup::Backup),
     /// Restores a folder with data and schemas from a backup.
     Restore(restore::Restore),
+    /// Moves schemas from one store to another, with the rights on them and what is bound.
+    Migrate(Box<migrate::Migrate>),
     /// Writes all data of a folder, a store or a running service as N-Quads or TriG.
     Dump(Box<dump::Dump>),
     /// Prints what mutations have changed, as a running service records it.
@@ -298,6 +303,10 @@ enum CliError {
     #[error(transparent)]
     OpenSchemas(#[from] OpenSchemasError),
     #[error(transparent)]
+    MigrationSetup(MigrationSetupError),
+    #[error("failed to move the schemas")]
+    Migration(#[source] MigrationError),
+    #[error(transparent)]
     Engines(#[from] EnginesError),
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -318,6 +327,16 @@ enum CliError {
     Service(String),
     #[error("failed to start")]
     Start(#[source] io::Error),
+}
+
+impl From<MigrationSetupError> for CliError {
+    fn from(error: MigrationSetupError) -> Self {
+        match error {
+            MigrationSetupError::Store(error) => error.into(),
+            MigrationSetupError::Folder(error) => error.into(),
+            other => CliError::MigrationSetup(other),
+        }
+    }
 }
 
 impl From<VerifierError> for CliError {
@@ -349,6 +368,12 @@ impl CliError {
                 | SchemaStoreError::DiskFull),
             ) => Some(schemas_code(error)),
             CliError::Load(error) => error.code(),
+            CliError::Migration(_) | CliError::MigrationSetup(MigrationSetupError::Look(_)) => {
+                Some(code::SCHEMA_MIGRATION_FAILED)
+            }
+            CliError::MigrationSetup(MigrationSetupError::ReadOnly { .. }) => {
+                Some(folder_code::DATA_READ_ONLY)
+            }
             CliError::TokenKeysMissing => Some(code::TOKEN_KEYS_MISSING),
             CliError::RolesWithoutSecurity => Some(code::PROTECTION_UNAVAILABLE),
             CliError::TokenKey(_) => Some(code::TOKEN_KEY_INVALID),
@@ -376,6 +401,10 @@ impl CliError {
             | CliError::Store(OpenError::Embedded(_) | OpenError::Folder(_))
             | CliError::Folder(_)
             | CliError::Schemas(_)
+            | CliError::Migration(_)
+            | CliError::MigrationSetup(
+                MigrationSetupError::Look(_) | MigrationSetupError::ReadOnly { .. },
+            )
             | CliError::Engines(EnginesError::Embedded { .. })
             | CliError::Engine(_)
             | CliError::Start(_) => Exit::System,
@@ -387,6 +416,7 @@ impl CliError {
             | CliError::Verifier(_)
             | CliError::Usage(_)
             | CliError::OpenSchemas(_)
+            | CliError::MigrationSetup(_)
             | CliError::Store(_)
             | CliError::Engines(_)
             | CliError::GatewaySetup(_)
@@ -439,6 +469,7 @@ impl Soml {
             Command::Load(load) => load.run(console),
             Command::Backup(backup) => backup.run(console),
             Command::Restore(restore) => restore.run(console),
+            Command::Migrate(migrate) => migrate.run(console),
             Command::Dump(dump) => dump.run(console),
             Command::Changes(changes) => changes.run(console),
             Command::Provision(provision) => provision.run(console),

@@ -22,6 +22,7 @@ use super::infer::{INFERRED, from_data, summary};
 use super::input::{Data, Input, usable_with};
 use super::keeping::{self, Stores, patiently};
 use super::lines::Lines;
+use super::migrating;
 use super::other_data::warn_in_background;
 use super::searching::{self, Beside};
 use super::serve_gateway;
@@ -170,6 +171,10 @@ impl Serve {
             (settings.store.data_dir.is_some(), "`store.dataDir`"),
             (settings.shares_schemas(), "`soml.storage.provider`"),
             (
+                settings.storage.migration.enabled,
+                "`soml.storage.migration.enabled`",
+            ),
+            (
                 !settings.sparql.addresses.is_empty(),
                 "`sparql.endpoint.address`",
             ),
@@ -231,6 +236,7 @@ impl Serve {
     ) -> Result<Exit, CliError> {
         let mut stop = pin!(stop_signal());
         let stores = Stores::open(&settings).await?;
+        let migration = migrating::at_start(&settings, &stores.opened()).await?;
         let schema = self.input.served_schema(self.roles)?;
         let data = self.input.data(console)?;
         let app = stores.app(&settings, verifier);
@@ -239,6 +245,11 @@ impl Serve {
             Some(users) => app.with_provider(users.provider()),
             None => app,
         });
+        if let Some(migration) = migration {
+            let app = Arc::clone(&app);
+            // It ends with the service, and goes on at the next start.
+            migrating::beside(migration, move || async move { app.follow_now().await });
+        }
         // Before the data, so that a port that is taken is known at once.
         let server = Server::listen(Arc::clone(&app)).await?;
         // Before the data too, so that mistakes in the schema are known at once.
@@ -388,6 +399,10 @@ impl Serve {
         .await;
         let stored = stored.map_err(CliError::Schemas)?;
         let is_asked = is_named || self.infer_schema;
+        if settings.storage.migration.runs_beside() {
+            tracing::warn!("schemas are being moved from another store, so none is inferred");
+            return Ok(false);
+        }
         if !stored.is_empty() {
             let names = stored.iter().map(|entry| entry.id.as_str());
             let names = names.collect::<Vec<_>>().join(", ");

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use graph_store::GraphStore;
+use object_service::folder::DataFolder;
 use schema_registry::{InMemorySchemaStore, SchemaStore};
 use search_service::{Engines, ObjectServiceSchemas, SearchApp, SearchParts, Storage};
 use service_auth::Verifier;
@@ -13,10 +14,12 @@ use service_auth::Verifier;
 use super::config_args::{ConfigArgs, host_help, port_help};
 use super::input::Input;
 use super::lines::Lines;
+use super::migrating;
 use super::searching::{self, Searching};
 use super::serve::{base, run_to_end, start_logging, stop_signal, verifier};
 use super::{CliError, Console, Exit, finish, loading};
 use crate::config::{SEARCH_PORT, SearchRoles, Settings, Switch, token_warnings};
+use crate::migration::Opened;
 use crate::schemas;
 use crate::store::DataStore;
 
@@ -85,8 +88,22 @@ impl Serve {
         Ok((settings, warnings))
     }
 
+    /// Opens the store of schemas that instances share, and the folder of the data if schemas are moved to it or from it.
+    async fn opened(&self, settings: &Settings) -> Result<Opened, CliError> {
+        let folder = match &settings.store.data_dir {
+            Some(path) if settings.migrates_folder()? => {
+                Some(DataFolder::open(path, &settings.folder_options())?)
+            }
+            _ => None,
+        };
+        Ok(Opened {
+            shared: schemas::open_shared(settings).await?,
+            folder,
+        })
+    }
+
     /// Returns where the data are; refuses to index where there are none.
-    fn source(&self, settings: &Settings) -> Result<Source, CliError> {
+    fn source(&self, settings: &Settings, folder: Option<&DataFolder>) -> Result<Source, CliError> {
         let has_own = self.input.has_data();
         self.input.check_against_stores(settings)?;
         let is_kept = settings.store.data_dir.is_some();
@@ -108,9 +125,12 @@ impl Serve {
                  `indexer.indexingEnabled` is not on"
             );
         }
-        let store = match is_on {
-            true => Some(DataStore::open(settings)?),
-            false => None,
+        let store = match (is_on, folder) {
+            (true, Some(folder)) if settings.sparql.addresses.is_empty() => {
+                Some(DataStore::Embedded(Arc::clone(&folder.image)))
+            }
+            (true, _) => Some(DataStore::open(settings)?),
+            (false, _) => None,
         };
         let storage = match has_own {
             true => Storage::Memory,
@@ -124,8 +144,9 @@ impl Serve {
         &self,
         settings: &Settings,
         storage: &Storage,
+        shared: Option<Arc<dyn SchemaStore>>,
     ) -> Result<Arc<dyn SchemaStore>, CliError> {
-        if let Some(shared) = schemas::open_shared(settings).await? {
+        if let Some(shared) = shared {
             return match settings.search.object_service {
                 None => Ok(shared),
                 Some(_) => Err(CliError::Usage(
@@ -161,10 +182,11 @@ impl Serve {
         settings: &Settings,
         verifier: Option<Verifier>,
         source: &Source,
+        shared: Option<Arc<dyn SchemaStore>>,
     ) -> Result<SearchApp, CliError> {
         // A folder of indexes that another process uses is found before anything is changed beside it.
         let engines = Engines::open(&settings.engine_options(), &source.storage)?;
-        let schemas = self.schemas(settings, &source.storage).await?;
+        let schemas = self.schemas(settings, &source.storage, shared).await?;
         let store = source.store.as_ref();
         Ok(SearchApp::new(SearchParts {
             host: settings.host().with_verifier(verifier.map(Arc::new)),
@@ -184,9 +206,16 @@ impl Serve {
         console: &mut Console<'_>,
     ) -> Result<Exit, CliError> {
         let mut stop = pin!(stop_signal());
-        let source = self.source(&settings)?;
+        let opened = self.opened(&settings).await?;
+        let source = self.source(&settings, opened.folder.as_ref())?;
         let schema = self.input.served_schema(false)?;
-        let app = self.app(&settings, verifier, &source).await?;
+        if let Some(migration) = migrating::at_start(&settings, &opened).await? {
+            // The service follows what is bound.
+            migrating::beside(migration, || async {});
+        }
+        let app = self
+            .app(&settings, verifier, &source, opened.shared)
+            .await?;
         let id = match &schema {
             Some((name, text)) => {
                 let failed = |error| CliError::Input(format!("{name}: {error}"));

@@ -3,6 +3,7 @@
 graphql_service::error_codes! {
     PROTECTION_UNAVAILABLE 500 public "A property asks for protection that there is not, so the service does not start.";
     PROVISIONING_INVALID 500 public "The provisioning file cannot be read, or has mistakes; nothing of it is used.";
+    SCHEMA_MIGRATION_FAILED 500 public "Schemas could not be moved between stores. None is lost, and the next migration goes on; the message says what failed.";
     SIGNING_KEY_UNUSABLE 500 public "The provider's signing key cannot be made or read, others than its owner can open its file, or the file holds something else.";
     TOKEN_KEYS_MISSING 500 public "Security is on, and neither `security.secret` nor `security.jwks.url` says what tokens are verified with, so the service does not start.";
     TOKEN_KEY_INVALID 500 public "`security.secret` holds no key that tokens can be verified with, or `security.algorithms` allows none of its algorithms, so the service does not start.";

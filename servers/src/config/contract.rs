@@ -137,28 +137,10 @@ const STRING: ValueKind = ValueKind::of::<Programs, String>();
 const ADDRESSES: ValueKind = ValueKind::of::<Programs, Addresses>();
 const JSON_OBJECT: ValueKind = ValueKind::of::<Programs, IndexCreateSettings>();
 
-/// Describes a property that takes one of a few words.
-macro_rules! words {
-    ($first:literal $($word:literal)* or $last:literal) => {
-        ValueKind::new(
-            concat!("`", $first, "`" $(, ", `", $word, "`")*, " or `", $last, "`"),
-            |text| match text {
-                $first $(| $word)* | $last => Ok(()),
-                _ => Err(concat!("`", $first, "`" $(, ", `", $word, "`")*, " or `", $last, "`")),
-            },
-        )
-    };
-}
-
-const LASTING_PROVIDER: ValueKind = words!("mongodb" or "rdf4j");
-const DESTINATION: ValueKind = words!("rdf4j" "mongodb" or "${soml.storage.provider}");
-
 const CLUSTERS_OF_SCHEMAS: &str = "For the client of GraphDB 10. This one looks which address responds as \
     `soml.storage.rdf4j.cluster.scanFailedInterval` says, and needs no leader.";
 const CLUSTERS: &str = "For the client of GraphDB 10. This one looks which address responds as \
     `sparql.endpoint.cluster.scanFailedInterval` says, and needs no leader.";
-const NOTHING_MOVES: &str =
-    "Schemas are not moved between stores. A service that is asked to move them does not start.";
 const OTHER_CLIENT: &str = "Settings of the client of the original; connections to the search engine \
     have properties of their own, `indexer.*`.";
 const CONNECTORS: &str = "Indexes are written by the service, not by connectors of GraphDB.";
@@ -262,18 +244,6 @@ pub(super) const PLANNED: &[Planned<Settings>] = &[
         MILLISECONDS,
     ),
     stored("soml.storage.rdf4j.cluster.leaderOperationRetries", NUMBER),
-    moved("soml.storage.migration.enabled", BOOLEAN)
-        .asking(PROTECTION)
-        .done_anyway(|_, value| value == "false"),
-    moved("soml.storage.migration.source", LASTING_PROVIDER),
-    moved("soml.storage.migration.destination", DESTINATION),
-    moved("soml.storage.migration.forceStoreUpdate", BOOLEAN),
-    moved("soml.storage.migration.cleanBeforeMigration", BOOLEAN),
-    moved("soml.storage.migration.somlMigration", BOOLEAN),
-    moved("soml.storage.migration.cleanOnComplete", BOOLEAN),
-    moved("soml.storage.migration.async", BOOLEAN),
-    moved("soml.storage.migration.retries", NUMBER),
-    moved("soml.storage.migration.delay", MILLISECONDS),
     idle("indexer.externalHost", ADDRESSES, ONE_ADDRESS).done_anyway(is_indexer_host),
     idle("elasticsearch.externalHost", ADDRESSES, ONE_ADDRESS).done_anyway(is_indexer_host),
     idle("indexer.connectorCreateSettings", JSON_OBJECT, CONNECTORS).done_anyway(asks_for_nothing),
@@ -294,11 +264,6 @@ pub(super) const PLANNED: &[Planned<Settings>] = &[
 /// Describes a property of a store of schemas.
 const fn stored(name: &'static str, kind: ValueKind) -> Planned<Settings> {
     idle(name, kind, CLUSTERS_OF_SCHEMAS)
-}
-
-/// Describes a property of the migration between stores of schemas.
-const fn moved(name: &'static str, kind: ValueKind) -> Planned<Settings> {
-    idle(name, kind, NOTHING_MOVES)
 }
 
 /// Returns whether addresses are those that indexes are written to.

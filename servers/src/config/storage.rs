@@ -9,6 +9,7 @@ use outbound::Secret;
 use schema_registry::{MongoReadConcern, MongoWriteConcern};
 use service_config::Setting;
 
+use super::migration::MigrationSettings;
 use super::setting::Programs;
 
 /// Where schemas are stored (`soml.storage.*`).
@@ -24,6 +25,8 @@ pub struct StorageSettings {
     pub rdf4j: Rdf4jSettings,
     /// A MongoDB server (`soml.storage.mongodb.*`).
     pub mongodb: MongoSettings,
+    /// How schemas are moved from another store at the start (`soml.storage.migration.*`).
+    pub migration: MigrationSettings,
 }
 
 /// What stores schemas.
@@ -133,6 +136,7 @@ impl Default for StorageSettings {
             lease_time: Duration::from_secs(15),
             rdf4j: Rdf4jSettings::default(),
             mongodb: MongoSettings::default(),
+            migration: MigrationSettings::default(),
         }
     }
 }

@@ -251,6 +251,16 @@ properties! {
     "soml.storage.mongodb.readConcern" => storage.mongodb.read_concern, "Which data reads return.";
     "soml.storage.mongodb.writeConcern" => storage.mongodb.write_concern, "When writes are acknowledged: `acknowledged`, `w1`, `w2`, `w3`, `unacknowledged`, `journaled`, `majority`, or settings such as `w=2, wtimeout=1000, j=true`.";
     "soml.storage.mongodb.applicationName" => storage.mongodb.application_name, "Name by which the server shows the connections.";
+    "soml.storage.migration.enabled" => storage.migration.enabled, "Moves schemas, the rights on them and what is bound from another store when the service starts. See [Moving schemas](shared-schemas.md#moving-schemas-to-another-store).";
+    "soml.storage.migration.source" => storage.migration.source, "Store that schemas are moved from, with the properties of that store: `soml.storage.mongodb.*`, `soml.storage.rdf4j.*`, or `store.dataDir` for `file`. It is required by `soml.storage.migration.enabled`.";
+    "soml.storage.migration.destination" => storage.migration.destination, "Store that schemas are moved to: the one that is in use, or another one.";
+    "soml.storage.migration.forceStoreUpdate" => storage.migration.force, "Moves schemas to a destination that has some already, and overwrites those with the same id. Otherwise schemas are only moved to a destination without any. Every start moves them, so turn it off afterwards.";
+    "soml.storage.migration.cleanBeforeMigration" => storage.migration.clean_before, "Removes all schemas, rights and bindings from the destination before schemas are moved there. An origin with nothing to move never empties it.";
+    "soml.storage.migration.somlMigration" => storage.migration.all, "With `soml.storage.migration.forceStoreUpdate`: moves all schemas, not only those that are bound. Without it, all are moved anyway.";
+    "soml.storage.migration.cleanOnComplete" => storage.migration.clean_after, "Removes from the origin what has been moved, once it has been read back from the destination.";
+    "soml.storage.migration.async" => storage.migration.is_async, "Moves schemas while the service runs. If that fails, an error is logged and the service goes on; otherwise the service stops.";
+    "soml.storage.migration.retries" => storage.migration.retries, "How often a migration that fails is tried again. Refused credentials are not tried again.";
+    "soml.storage.migration.delay" => storage.migration.delay, "Delay before a migration is tried again.";
     "soml.storage.maxSchemas" => max_stored_schemas, "Maximum number of stored schemas; a further one is the error `SCHEMA_STORE_FULL`.";
     "soml.storage.maxBytes" => max_stored_bytes, "Maximum size of all stored schemas together, in bytes; what would exceed it is the error `SCHEMA_STORE_FULL`.";
     "security.provisioning.file" => provider.provisioning, secret "YAML file with `security.roles` and `security.users`; with it, the service is a [provider of tokens](identity.md) for development.";

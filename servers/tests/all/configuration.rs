@@ -255,15 +255,15 @@ fn with_flags(pairs: &[&str]) -> Result<(Settings, Vec<String>), ConfigError> {
 fn what_has_no_effect_is_one_warning_from_all_sources() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("a.yaml");
-    let text = "soml:\n  storage:\n    migration: {retries: 3}\n\
+    let text = "sparql:\n  optimizations:\n    a: {retries: 3}\n\
                 spring.elasticsearch.rest.connectionTimeout: 1s\n";
     fs::write(&path, text).unwrap();
     let flags = [
         "indexer.externalHost=http://localhost:9200".to_owned(),
-        "soml.storage.migration.retries=4".to_owned(),
+        "sparql.optimizations.a.retries=4".to_owned(),
     ];
     let environment = [
-        ("SOML_STORAGE_MIGRATION_DELAY", "1"),
+        ("LICENSE_FILEPATH", "a"),
         ("INDEXER_CONNECTORCREATESETTINGS", r#"{"a": 1}"#),
     ];
     let environment = environment
@@ -281,10 +281,10 @@ fn what_has_no_effect_is_one_warning_from_all_sources() {
         panic!("{warnings:?}");
     };
     for name in [
-        "`soml.storage.migration.retries`",
+        "`sparql.optimizations.a.retries`",
         "`spring.elasticsearch.rest.connectionTimeout`",
         "`indexer.externalHost`",
-        "`soml.storage.migration.delay`",
+        "`license.filepath`",
         "`indexer.connectorCreateSettings`",
     ] {
         assert_eq!(warning.matches(name).count(), 1, "{name}: {warning}");
@@ -293,7 +293,7 @@ fn what_has_no_effect_is_one_warning_from_all_sources() {
 
 #[test]
 fn a_known_property_that_says_what_the_service_does_is_no_warning() {
-    let (_, warnings) = with_flags(&["soml.storage.migration.enabled=false"]).unwrap();
+    let (_, warnings) = with_flags(&["validation.shacl.enabled=false"]).unwrap();
     assert_eq!(warnings, Vec::<String>::new());
 }
 

@@ -34,6 +34,7 @@ mod log_in;
 mod log_lines;
 mod malformed_data;
 mod malformed_documents;
+mod migration;
 mod misbehaving_stores;
 mod operations;
 mod overload;

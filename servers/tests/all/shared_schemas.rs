@@ -374,7 +374,7 @@ fn a_store_that_cannot_be_had_stops_the_start() {
         (&["soml.storage.provider=file"], "`store.dataDir`"),
         (
             &["soml.storage.migration.enabled=true"],
-            "`soml.storage.migration.enabled`",
+            "`soml.storage.migration.source`",
         ),
         (&["soml.storage.provider=somewhere"], "`in-memory`"),
     ] {
