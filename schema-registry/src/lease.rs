@@ -63,6 +63,11 @@ impl Lease {
         }
     }
 
+    /// Returns how records name this process.
+    pub(crate) fn holder(&self) -> &str {
+        &self.holder
+    }
+
     /// Returns how long the lease lasts without being renewed.
     #[must_use]
     pub fn lasts(&self) -> Duration {

@@ -126,17 +126,17 @@ impl Settings {
         Ok((from, to))
     }
 
-    /// Returns whether the folder of the data takes part in a migration at the start.
+    /// Opens the folder of the data if it takes part in a migration at the start.
     ///
     /// # Errors
     ///
-    /// As [`Settings::migration_stores`].
-    pub fn migrates_folder(&self) -> Result<bool, MigrationSetupError> {
-        if !self.storage.migration.enabled {
-            return Ok(false);
+    /// When the settings contradict each other, or the folder cannot be opened.
+    pub fn migrated_folder(&self) -> Result<Option<DataFolder>, MigrationSetupError> {
+        if self.storage.migration.enabled {
+            open_folder(self, self.migration_stores()?)
+        } else {
+            Ok(None)
         }
-        let (from, to) = self.migration_stores()?;
-        Ok(from == LastingStore::File || to == LastingStore::File)
     }
 
     fn migration_options(&self, from: LastingStore) -> MigrationOptions {
@@ -173,18 +173,7 @@ pub async fn prepare(
     }
     let folder = match &opened.folder {
         Some(folder) => Some(folder.clone()),
-        None if from == LastingStore::File => {
-            let path = folder_of(settings, SOURCE)?;
-            Some(DataFolder::open(&path, &settings.folder_options())?)
-        }
-        None if to == LastingStore::File => {
-            let path = folder_of(settings, DESTINATION)?;
-            Some(DataFolder::open_or_create(
-                &path,
-                &settings.folder_options(),
-            )?)
-        }
-        None => None,
+        None => open_folder(settings, (from, to))?,
     };
     let is_changed = to == LastingStore::File
         || (from == LastingStore::File && settings.storage.migration.clean_after);
@@ -269,6 +258,22 @@ pub async fn prepare_plan(settings: &Settings) -> Result<PreparedMigration, Migr
         lacks,
         _folder: None,
     })
+}
+
+/// Opens the folder of the data if it is one of the stores; as the destination, it is made where there is none.
+fn open_folder(
+    settings: &Settings,
+    stores: (LastingStore, LastingStore),
+) -> Result<Option<DataFolder>, MigrationSetupError> {
+    let options = settings.folder_options();
+    let opened = match stores {
+        (LastingStore::File, _) => DataFolder::open(&folder_of(settings, SOURCE)?, &options),
+        (_, LastingStore::File) => {
+            DataFolder::open_or_create(&folder_of(settings, DESTINATION)?, &options)
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(opened?))
 }
 
 fn folder_of(settings: &Settings, asked: &'static str) -> Result<PathBuf, OpenSchemasError> {

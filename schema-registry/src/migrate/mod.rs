@@ -16,8 +16,8 @@
 //! One process migrates at a time, by a [`Lease`](crate::Lease) in the destination, or in the origin if only that is shared. A
 //! process that has lost the lease may still act on it. So each attempt has a record with a name of its own, and changes follow
 //! from what was read: a store is cleared of what it had while the record was there, and a schema is replaced or removed in the
-//! revision that was read. Whatever another attempt has copied meanwhile has other revisions. How many migrations were
-//! completed is counted, as the number of another lease, so that one who has waited knows that nothing is left to do.
+//! revision that was read. Whatever another attempt has copied meanwhile has other revisions. Another lease counts the
+//! migrations that were completed, and says by whom, so that a process that has waited knows that nothing is left to do.
 //!
 //! `plan` says what is moved, `run` does it, `report` is what both return.
 

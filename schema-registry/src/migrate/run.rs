@@ -43,7 +43,7 @@ impl Migration {
             Ok(plan) => plan,
             Err(reason) => return Ok(MigrationReport::skipped(reason)),
         };
-        if plan.record.is_none() && self.completed().await? != before {
+        if plan.record.is_none() && turn.is_done(&before, &self.completed().await?) {
             return Ok(MigrationReport::skipped(Skipped::Done));
         }
         tracing::info!(
@@ -89,7 +89,7 @@ impl Migration {
             self.empty(plan, turn, &mut report).await?;
         }
         kept.end().await?;
-        self.count().await?;
+        self.count(turn).await?;
         Ok(report)
     }
 

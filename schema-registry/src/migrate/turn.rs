@@ -1,5 +1,6 @@
 //! Who of several processes migrates.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +12,8 @@ use crate::store::{LeaseRecord, SchemaStore};
 /// The lease of whoever migrates.
 const LEASE: &str = "migration";
 
-/// A lease that nobody holds, whose number is that of the migrations that were completed.
+/// A lease that nobody takes, whose number is that of the migrations that were completed, and whose holder is the process that
+/// completed the last one.
 const COMPLETED: &str = "migrations-completed";
 
 /// The longest time between two looks at a lease that another process holds.
@@ -21,6 +23,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 pub(super) struct Turn {
     /// The lease, unless nobody else can migrate, and the store that keeps it.
     lease: Option<(Lease, MigrationSide)>,
+    /// The processes that were waited for.
+    waited_for: BTreeSet<String>,
 }
 
 impl Turn {
@@ -34,6 +38,13 @@ impl Turn {
             },
             None => Ok(()),
         }
+    }
+
+    /// Returns whether another process has completed the migration since this one wanted to, by what was counted `before` and
+    /// what is `now`.
+    pub(super) fn is_done(&self, before: &Option<LeaseRecord>, now: &Option<LeaseRecord>) -> bool {
+        let by_other = |last: &LeaseRecord| self.waited_for.contains(&last.holder);
+        before != now || now.as_ref().is_some_and(by_other)
     }
 
     pub(super) async fn end(self) {
@@ -50,23 +61,29 @@ impl Migration {
     /// Waits for the turn of this process.
     pub(super) async fn turn(&self) -> Result<Turn, MigrationError> {
         let Some((store, side)) = self.leasing_store() else {
-            return Ok(Turn { lease: None });
+            return Ok(Turn {
+                lease: None,
+                waited_for: BTreeSet::new(),
+            });
         };
         let MigrationOptions {
             holder, lease_time, ..
         } = &self.options;
         let lease = Lease::new(Arc::clone(store), LEASE, holder, *lease_time);
-        let mut is_first = true;
+        let mut waited_for = BTreeSet::new();
         loop {
-            let held = lease.hold().await;
-            let held = held.map_err(|error| failed(side, "take the lease on the migration", error));
-            if held?.is_some() {
-                let lease = Some((lease, side));
-                return Ok(Turn { lease });
+            let failed = |error| failed(side, "take the lease on the migration", error);
+            if lease.hold().await.map_err(failed)?.is_some() {
+                return Ok(Turn {
+                    lease: Some((lease, side)),
+                    waited_for,
+                });
             }
-            if std::mem::take(&mut is_first) {
+            if waited_for.is_empty() {
                 tracing::info!("another process migrates schemas, and is waited for");
             }
+            let other = store.lease(LEASE).await.map_err(failed)?;
+            waited_for.extend(other.map(|other| other.holder));
             tokio::time::sleep((*lease_time / 4).min(LONGEST_PAUSE)).await;
         }
     }
@@ -92,13 +109,13 @@ impl Migration {
     }
 
     /// Counts a migration as completed.
-    pub(super) async fn count(&self) -> Result<(), MigrationError> {
-        if !self.destination.is_shared() {
+    pub(super) async fn count(&self, turn: &Turn) -> Result<(), MigrationError> {
+        let Some((lease, MigrationSide::Destination)) = &turn.lease else {
             return Ok(());
-        }
+        };
         let counted = self.completed().await?;
         let next = LeaseRecord {
-            holder: String::new(),
+            holder: lease.holder().to_owned(),
             number: counted.as_ref().map_or(1, |counted| counted.number + 1),
             beat: 0,
         };

@@ -90,15 +90,9 @@ impl Serve {
 
     /// Opens the store of schemas that instances share, and the folder of the data if schemas are moved to it or from it.
     async fn opened(&self, settings: &Settings) -> Result<Opened, CliError> {
-        let folder = match &settings.store.data_dir {
-            Some(path) if settings.migrates_folder()? => {
-                Some(DataFolder::open(path, &settings.folder_options())?)
-            }
-            _ => None,
-        };
         Ok(Opened {
             shared: schemas::open_shared(settings).await?,
-            folder,
+            folder: settings.migrated_folder()?,
         })
     }
 

@@ -1,9 +1,12 @@
 //! Schemas that are moved between real stores.
 
 use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
 
-use schema_registry::ServiceKind;
+use schema_registry::{Lease, ServiceKind};
 use tempfile::TempDir;
+use tokio::runtime::Runtime;
 
 use super::{
     Contents, MUSEUM, Place, SHOP, SOML, bind, block_on, bound, command, fill, migrate, printed,
@@ -13,6 +16,7 @@ use crate::processes::{agent, base, eventually};
 
 const OBJECTS: ServiceKind = ServiceKind::Objects;
 const SEARCH: ServiceKind = ServiceKind::Search;
+const HOUR: Duration = Duration::from_secs(3_600);
 const STORES: [&str; 3] = ["file", "rdf4j", "mongodb"];
 
 /// Calls a function with stores of each two kinds.
@@ -230,7 +234,7 @@ fn a_search_service_moves_schemas_too_and_a_destination_that_it_does_not_use_is_
     block_on(bind(&from, SHOP, SEARCH, "a"));
     let location = format!("search.storage.location={}", files.path().display());
     let mut serve = service(program, &from, &to, &[&location]);
-    let (mut running, _) = start(&mut serve, &log, "Security:");
+    let (mut running, _) = start(&mut serve, &log, "Search:");
     assert!(running.stop().success());
     assert_eq!(block_on(Contents::at(&to)).ids(), ["a"]);
 
@@ -244,7 +248,7 @@ fn a_search_service_moves_schemas_too_and_a_destination_that_it_does_not_use_is_
         "security.enabled=false",
     ];
     let mut serve = command(program, &["--port", "0"], &[&to, &folder], &more);
-    let (mut running, _) = start(&mut serve, &log, "Security:");
+    let (mut running, _) = start(&mut serve, &log, "Search:");
     assert!(running.stop().success());
     assert_eq!(block_on(Contents::at(&folder)).ids(), ["a"]);
     let log = fs::read_to_string(&log).unwrap();
@@ -270,12 +274,22 @@ fn of_two_instances_that_start_together_one_migrates() {
             "soml.storage.leaseTime=60000",
         ];
         let logs = ["one", "two"].map(|name| files.path().join(name));
+        let runtime = Runtime::new().unwrap();
+        // A third one migrates, until both wait for it.
+        let third = runtime.block_on(async {
+            let third = Lease::new(to.open(SHOP).await, "migration", "third", HOUR);
+            assert!(third.hold().await.unwrap().is_some());
+            third
+        });
         let starts = logs.clone().map(|log| {
             let mut serve = service(SOML, &from, &to, &more);
             std::thread::spawn(move || start(&mut serve, &log, "Security:").0)
         });
+        let said = |log: &PathBuf| fs::read_to_string(log).unwrap_or_default();
+        eventually(|| logs.iter().all(|log| said(log).contains("is waited for")));
+        runtime.block_on(third.release()).unwrap();
         let running = starts.map(|start| start.join().unwrap());
-        let said = logs.map(|log| fs::read_to_string(log).unwrap());
+        let said = logs.each_ref().map(said);
         let count = |text: &str| said.iter().filter(|log| log.contains(text)).count();
         assert_eq!(count("schemas have been moved"), 1, "{said:?}");
         assert_eq!(count("no schemas are moved"), 1, "{said:?}");
