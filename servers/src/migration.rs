@@ -280,3 +280,45 @@ fn folder_of(settings: &Settings, asked: &'static str) -> Result<PathBuf, OpenSc
     let folder = settings.store.data_dir.clone();
     folder.ok_or(OpenSchemasError::NoFolder { asked })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use service_config::Sources;
+
+    use super::*;
+    use crate::config::read;
+
+    fn options(pairs: &[&str]) -> MigrationOptions {
+        let flags = pairs.iter();
+        let flags: Vec<_> = flags
+            .map(|pair| format!("soml.storage.migration.{pair}"))
+            .collect();
+        let sources = Sources {
+            defaults: Settings::default(),
+            file: None,
+            environment: Vec::new(),
+            flags: &flags,
+        };
+        let settings = read(&sources).expect("the values fit").0;
+        settings.migration_options(LastingStore::Rdf4j)
+    }
+
+    #[test]
+    fn each_property_of_a_migration_is_an_option_of_it() {
+        let defaults = options(&[]);
+        assert_eq!(
+            (&*defaults.source, defaults.retries, defaults.delay),
+            ("rdf4j", 3, Duration::from_secs(10))
+        );
+        assert!(!defaults.force && !defaults.all);
+        assert!(!defaults.clean_before && !defaults.clean_after);
+        assert!(options(&["forceStoreUpdate=true"]).force);
+        assert!(options(&["somlMigration=true"]).all);
+        assert!(options(&["cleanBeforeMigration=true"]).clean_before);
+        assert!(options(&["cleanOnComplete=true"]).clean_after);
+        assert_eq!(options(&["retries=0"]).retries, 0);
+        assert_eq!(options(&["delay=7"]).delay, Duration::from_millis(7));
+    }
+}

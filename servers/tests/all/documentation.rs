@@ -187,6 +187,7 @@ fn the_links_of_the_pages_lead_somewhere() {
         "docs/queries.md",
         "docs/schema.md",
         "docs/search.md",
+        "docs/shared-schemas.md",
         "docs/sparql-servers.md",
         "docs/writing.md",
     ];

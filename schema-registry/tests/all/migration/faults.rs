@@ -105,12 +105,11 @@ async fn complete(world: &World, choice: &Choice) {
 #[tokio::test]
 async fn a_process_may_end_at_any_call_and_the_next_one_completes_the_migration() {
     let mut runs = 0;
-    for event in [Event::DiesBefore, Event::DiesAfter] {
-        for kinds in Kinds::ALL {
-            runs += each_call(kinds, event, 0).await;
-        }
+    // To end before a call is to end after the one before it.
+    for kinds in Kinds::ALL {
+        runs += each_call(kinds, Event::DiesAfter, 0).await;
     }
-    assert!(runs > 10_000, "{runs}");
+    assert!(runs > 5_000, "{runs}");
 }
 
 #[tokio::test]

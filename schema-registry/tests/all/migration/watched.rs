@@ -22,8 +22,6 @@ pub(super) type Act = Box<dyn Fn() -> Pin<Box<dyn Future<Output = ()> + Send>> +
 pub(super) enum Event {
     /// Nothing.
     None,
-    /// The process ends before the call.
-    DiesBefore,
     /// The process ends after the call, before it knows the outcome.
     DiesAfter,
     /// The call fails.
@@ -93,7 +91,7 @@ impl Calls {
     ) -> Result<T, SchemaStoreError> {
         let is_it = self.count.fetch_add(1, Ordering::Relaxed) == self.at;
         let event = if is_it { self.event } else { Event::None };
-        if matches!(event, Event::DiesBefore | Event::DiesAfter) {
+        if event == Event::DiesAfter {
             self.is_dead.store(true, Ordering::Relaxed);
         } else if self.is_dead.load(Ordering::Relaxed) {
             return Err(SchemaStoreError::Unavailable("it is dead".into()));
@@ -103,7 +101,7 @@ impl Calls {
             Event::AlwaysFails => return Err(SchemaStoreError::Failed("it fails".into())),
             _ => {}
         }
-        if matches!(event, Event::DiesBefore | Event::Fails) {
+        if event == Event::Fails {
             return Err(SchemaStoreError::Unavailable("it does not answer".into()));
         }
         let act = if is_it {

@@ -1,7 +1,7 @@
 //! Schemas that are moved between real stores.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use schema_registry::{Lease, ServiceKind};
@@ -12,6 +12,7 @@ use super::{
     Contents, MUSEUM, Place, SHOP, SOML, bind, block_on, bound, command, fill, migrate, printed,
     refused, schema, service, start,
 };
+use crate::examples::rerun;
 use crate::processes::{agent, base, eventually};
 
 const OBJECTS: ServiceKind = ServiceKind::Objects;
@@ -295,5 +296,62 @@ fn of_two_instances_that_start_together_one_migrates() {
         assert_eq!(count("no schemas are moved"), 1, "{said:?}");
         assert_eq!(block_on(Contents::at(&to)).ids(), ["a"]);
         drop(running);
+    }
+}
+
+/// Returns the first block of a language in a text.
+fn block<'t>(text: &'t str, language: &str) -> &'t str {
+    let opening = format!("```{language}\n");
+    let (_, rest) = text.split_once(&opening).expect("the block is there");
+    rest.split_once("```").expect("it ends").0
+}
+
+#[test]
+#[ignore = "needs a running RDF4J Server named by RDF4J_URL"]
+fn the_commands_of_the_page_print_what_is_shown() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/shared-schemas.md");
+    let text = fs::read_to_string(&page).unwrap();
+    let (_, section) = text
+        .split_once("## Moving schemas to another store")
+        .expect("the section is there");
+    let (files, folder, to) = (
+        TempDir::new().unwrap(),
+        Place::new("file"),
+        Place::new("rdf4j"),
+    );
+    let schemas = [
+        ("films", "id: /soml/films\n"),
+        ("books", "id: /soml/books\n"),
+    ];
+    block_on(fill(&folder, &schemas, Some("rbac: {}\n")));
+    let (
+        Place::File(library),
+        Place::Rdf4j {
+            address,
+            repository,
+        },
+    ) = (&folder, &to)
+    else {
+        unreachable!("they are of these kinds");
+    };
+    let library = library.path().join("data").display().to_string();
+    // What the page names, and what there is.
+    let names = [
+        ("http://localhost:8080/rdf4j-server", address.as_str()),
+        (": schemas\n", &format!(": {repository}\n")),
+        (": library\n", &format!(": {library}\n")),
+    ];
+    let properties = names.iter().fold(
+        block(section, "properties").to_owned(),
+        |text, (shown, real)| text.replace(shown, real),
+    );
+    fs::write(files.path().join("shop.properties"), properties).unwrap();
+    let commands = block(section, "console");
+    let printed = rerun(files.path(), commands);
+    let printed = printed.replace(repository.as_str(), "schemas");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&page, text.replace(commands, &printed)).unwrap();
+    } else {
+        assert_eq!(printed, commands);
     }
 }
