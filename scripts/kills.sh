@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Kills the service over a folder and over RDF4J, an RDF4J server, and services whose indexes follow, over a folder and over RDF4J with
 # three nodes of OpenSearch, while clients write: 200 times or 100 times each, as a release asks for, in about an hour and a half.
+# Migrations of schemas are killed 50 times in each direction.
 # `cargo test -p servers -- --ignored kills` does so a few times.
 #
 #   KILLS_SEED=N scripts/kills.sh
@@ -13,16 +14,18 @@ cd "$(dirname "$0")/.."
 export _JAVA_OPTIONS=${_JAVA_OPTIONS:--Xmx2g}
 
 cargo test -p servers --test all --no-run
-started=
+started=()
 stop() {
-  if [ -n "$started" ]; then scripts/servers.sh stop rdf4j; fi
+  if [ "${#started[@]}" -gt 0 ]; then scripts/servers.sh stop "${started[@]}"; fi
 }
 trap stop EXIT
-if ! scripts/servers.sh env rdf4j > /dev/null 2>&1; then
-  started=1
-  scripts/servers.sh start rdf4j
-fi
-servers=$(scripts/servers.sh env rdf4j)
+for server in rdf4j mongodb; do
+  if ! scripts/servers.sh env "$server" > /dev/null 2>&1; then
+    started+=("$server")
+    scripts/servers.sh start "$server"
+  fi
+done
+servers=$(scripts/servers.sh env rdf4j mongodb)
 eval "$servers"
 
 run() {
@@ -32,3 +35,4 @@ run 200 a_service_over_a_folder
 run 200 a_service_that_is_killed
 run 100 a_server_that_is_killed
 run 100 searches::
+run 50 a_migration_from

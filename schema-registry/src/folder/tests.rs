@@ -1,6 +1,7 @@
 //! What a folder keeps of documents, and what is refused or named when files are damaged or gone.
 
 use super::*;
+use crate::store::MigrationPhase;
 
 fn open(folder: &Path) -> FolderSchemaStore {
     FolderSchemaStore::open(folder).unwrap()
@@ -472,4 +473,74 @@ async fn documents_are_readable_by_their_owner_only() {
         let mode = fs::metadata(place.join(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, wanted, "{name}");
     }
+}
+
+#[tokio::test]
+async fn how_far_a_migration_has_come_is_kept_in_a_file_and_in_copies() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let place = folder.path().join("a");
+    let store = open(&place);
+    let record = MigrationRecord {
+        attempt: "1".to_owned(),
+        source: "rdf4j".to_owned(),
+        phase: MigrationPhase::Emptying {
+            schemas: vec!["films".to_owned()],
+        },
+    };
+    assert!(store.swap_migration(None, Some(&record)).await.unwrap());
+    store.copy_to(&folder.path().join("b")).unwrap();
+    for place in [&place, &folder.path().join("b")] {
+        let again = open(place);
+        assert_eq!(again.migration().await.unwrap().as_ref(), Some(&record));
+        assert!(again.list().await.unwrap().is_empty());
+    }
+    let path = migration_path(&place);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("films", "filmx")).unwrap();
+    match FolderSchemaStore::open(&place) {
+        Err(SchemaStoreError::Damaged { path: named, .. }) => assert_eq!(named, path),
+        other => panic!("{other:?}"),
+    }
+    fs::write(&path, text).unwrap();
+    let again = open(&place);
+    assert!(again.swap_migration(Some(&record), None).await.unwrap());
+    assert!(!path.exists());
+    assert_eq!(open(&place).migration().await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn nothing_is_moved_to_a_folder_that_cannot_be_written_to() {
+    let folder = tempfile::TempDir::new().unwrap();
+    drop(open(folder.path()));
+    let store = FolderSchemaStore::open_read_only(folder.path()).unwrap();
+    assert!(store.is_read_only());
+    let refused = store.swap_migration(None, None).await;
+    assert!(
+        matches!(refused, Err(SchemaStoreError::Access { .. })),
+        "{refused:?}"
+    );
+}
+
+#[tokio::test]
+async fn what_is_left_of_a_folder_that_was_being_cleared_is_cleared_by_the_next_process() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let store = open(folder.path());
+    store.create("books", "x: 1\n".into()).await.unwrap();
+    store.create("films", "x: 1\n".into()).await.unwrap();
+    let record = MigrationRecord {
+        attempt: "1".to_owned(),
+        source: "rdf4j".to_owned(),
+        phase: MigrationPhase::Cleaning,
+    };
+    assert!(store.swap_migration(None, Some(&record)).await.unwrap());
+    let left = document_path(folder.path(), "films");
+    let text = fs::read(&left).unwrap();
+    assert!(store.clear(&record).await.unwrap());
+    // The process ended before it had removed all files.
+    fs::write(&left, text).unwrap();
+    let again = open(folder.path());
+    assert_eq!(again.list().await.unwrap().len(), 1);
+    assert!(again.clear(&record).await.unwrap());
+    assert!(!left.exists());
+    assert!(open(folder.path()).list().await.unwrap().is_empty());
 }

@@ -152,7 +152,16 @@ impl Migration {
                 tries,
                 "the migration of schemas has failed, and is tried again"
             );
-            tokio::time::sleep(self.options.delay).await;
+            pause(self.options.delay).await;
         }
+    }
+}
+
+/// Waits for a time, if there is any; a timer would take a millisecond for none.
+async fn pause(time: Duration) {
+    if time.is_zero() {
+        tokio::task::yield_now().await;
+    } else {
+        tokio::time::sleep(time).await;
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::error::{During, MigrationError, MigrationSide, failed};
-use super::{Migration, MigrationOptions};
+use super::{Migration, MigrationOptions, pause};
 use crate::lease::Lease;
 use crate::store::{LeaseRecord, SchemaStore};
 
@@ -84,7 +84,7 @@ impl Migration {
             }
             let other = store.lease(LEASE).await.map_err(failed)?;
             waited_for.extend(other.map(|other| other.holder));
-            tokio::time::sleep((*lease_time / 4).min(LONGEST_PAUSE)).await;
+            pause((*lease_time / 4).min(LONGEST_PAUSE)).await;
         }
     }
 

@@ -8,7 +8,8 @@ use mongodb::bson::{Document, doc};
 use mongodb::{Client, Collection};
 use schema_registry::contract::{self, Subject};
 use schema_registry::{
-    Binding, Expected, MongoSchemaOptions, MongoSchemaStore, SchemaStore, SchemaStoreError,
+    Binding, Expected, InMemorySchemaStore, Migration, MigrationOptions, MigrationPhase,
+    MigrationRecord, MongoSchemaOptions, MongoSchemaStore, SchemaStore, SchemaStoreError,
     ServiceKind,
 };
 use tokio::task::JoinSet;
@@ -190,4 +191,79 @@ async fn no_binding_names_a_schema_that_is_removed_while_many_change_both() {
     for entry in store.list().await.unwrap() {
         store.remove(&entry.id, &Expected::default()).await.unwrap();
     }
+}
+
+#[tokio::test]
+#[ignore = "needs MongoDB: see CONTRIBUTING.md"]
+async fn whatever_has_the_key_of_schemas_is_cleared_and_nothing_else() {
+    let options = options("shop");
+    let store = open(&options, "shop").await;
+    store.create("films", "x: 1".into()).await.unwrap();
+    let collection = collection(&options).await;
+    // Of another program, of an unknown type of key, and spoilt ones.
+    collection
+        .insert_many([
+            doc! { "_id": "/soml/films", "@id": "/soml/films", "@yaml": "x: 1" },
+            doc! { "_id": 7, "@yaml": "x: 1" },
+            doc! { "_id": "schema:books", "@yaml": "x: 1", "revision": 7 },
+            doc! { "_id": "schema:plays", "@yaml": "x: 1", "revision": "r", "bytes": 4 },
+            doc! { "_id": "of another program" },
+        ])
+        .await
+        .unwrap();
+    let record = MigrationRecord {
+        attempt: "1".to_owned(),
+        source: "elsewhere".to_owned(),
+        phase: MigrationPhase::Cleaning,
+    };
+    let begun = store.swap_migration(None, Some(&record)).await;
+    assert!(begun.unwrap());
+    // A schema without marks is spoilt too; it is named, and stays.
+    let spoilt = store.clear(&record).await.unwrap_err();
+    let said = std::error::Error::source(&spoilt).unwrap().to_string();
+    assert!(said.contains("schema:plays"), "{said}");
+    let key = doc! { "_id": "schema:plays" };
+    collection.delete_one(key).await.unwrap();
+    assert!(store.clear(&record).await.unwrap());
+    let schemas = doc! { "@yaml": { "$exists": true } };
+    assert_eq!(collection.count_documents(schemas).await.unwrap(), 0);
+    let others = doc! { "_id": { "$in": ["of another program", "migration"] } };
+    assert_eq!(collection.count_documents(others).await.unwrap(), 2);
+}
+
+#[tokio::test]
+#[ignore = "needs MongoDB: see CONTRIBUTING.md"]
+async fn a_migration_names_what_is_bound_and_gone_and_what_is_damaged() {
+    let options = options("shop");
+    let store = open(&options, "shop").await;
+    store.create("books", "x: 1".into()).await.unwrap();
+    store.create("films", "x: 1".into()).await.unwrap();
+    let objects = ServiceKind::Objects;
+    store.set_binding(objects, Some("films")).await.unwrap();
+    let collection = collection(&options).await;
+    let destination = Arc::new(InMemorySchemaStore::shared().of_application("shop"));
+    let migration = MigrationOptions {
+        retries: 0,
+        clean_after: true,
+        ..MigrationOptions::new("mongodb")
+    };
+    let migration = Migration::new(store.clone(), destination.clone(), migration);
+    let films = doc! { "_id": "schema:films" };
+    let spoilt = doc! { "$set": { "@yaml": 7 } };
+    collection.update_one(films.clone(), spoilt).await.unwrap();
+    let error = migration.run().await.unwrap_err();
+    let expected = "failed to read the schema `films` in the origin";
+    assert_eq!(error.to_string(), expected);
+    collection.delete_one(films).await.unwrap();
+    let error = migration.run().await.unwrap_err().to_string();
+    assert!(error.contains("`films` is bound to the object"), "{error}");
+    assert!(store.get("books").await.unwrap().is_some());
+    // Once it is there again, the migration goes on.
+    store.create("films", "x: 2".into()).await.unwrap();
+    store.set_binding(objects, Some("films")).await.unwrap();
+    let report = migration.run().await.unwrap();
+    assert!(report.is_resumed);
+    let moved = destination.get("films").await.unwrap().unwrap();
+    assert_eq!(&*moved.text, "x: 2");
+    assert!(store.list().await.unwrap().is_empty());
 }

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use mongodb::bson::{Bson, Document, doc};
 use schema_registry::{
-    Expected, LeaseRecord, MongoReadConcern, MongoSchemaOptions, MongoSchemaStore, SchemaStore,
-    SchemaStoreError, ServiceKind,
+    Expected, LeaseRecord, MigrationPhase, MigrationRecord, MongoReadConcern, MongoSchemaOptions,
+    MongoSchemaStore, SchemaStore, SchemaStoreError, ServiceKind,
 };
 use tokio::net::TcpListener;
 
@@ -34,6 +34,8 @@ async fn read_all(store: &MongoSchemaStore) {
     store.binding(ServiceKind::Objects).await.unwrap();
     store.binding_state(ServiceKind::Search).await.unwrap();
     store.lease("indexes").await.unwrap();
+    store.bindings().await.unwrap();
+    store.migration().await.unwrap();
 }
 
 /// Calls everything that writes.
@@ -52,6 +54,15 @@ async fn write_all(store: &MongoSchemaStore) {
     store.swap_lease("indexes", None, &lease).await.unwrap();
     let swapped = store.swap_lease("indexes", Some(&lease), &lease).await;
     swapped.unwrap();
+    let record = MigrationRecord {
+        attempt: "1".to_owned(),
+        source: "elsewhere".to_owned(),
+        phase: MigrationPhase::Copying,
+    };
+    let begun = store.swap_migration(None, Some(&record)).await;
+    assert!(begun.unwrap());
+    let same = store.swap_migration(Some(&record), Some(&record)).await;
+    assert!(same.unwrap());
     store.probe().await.unwrap();
 }
 
@@ -65,7 +76,7 @@ async fn the_read_concern_is_in_every_read() {
         let store = MongoSchemaStore::open(&options).await.unwrap();
         read_all(&store).await;
         let finds = fake.take(&["find"]);
-        assert_eq!(finds.len(), 6);
+        assert_eq!(finds.len(), 8);
         let sent = match concern {
             MongoReadConcern::Default => None,
             concern => Some(doc! { "level": concern.as_str() }),

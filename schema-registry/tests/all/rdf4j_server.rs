@@ -14,8 +14,8 @@ use graph_store::remote::http::HttpEndpoint;
 use graph_store::remote::{EndpointQuery, SparqlEndpoint};
 use schema_registry::contract::{self, Subject};
 use schema_registry::{
-    Expected, Held, Lease, Rdf4jSchemaOptions, Rdf4jSchemaStore, SCHEMAS_GRAPH, SchemaStore,
-    SchemaStoreError, ServiceKind,
+    Expected, Held, Lease, MigrationPhase, MigrationRecord, Rdf4jSchemaOptions, Rdf4jSchemaStore,
+    SCHEMAS_GRAPH, SchemaStore, SchemaStoreError, ServiceKind,
 };
 use spargebra::SparqlParser;
 
@@ -245,4 +245,38 @@ async fn a_lease_is_renewed_and_handed_over_and_leaves_nothing_behind() {
     // RDF4J's default graph has those of the named one too.
     let number = "\"14\"^^<http://www.w3.org/2001/XMLSchema#integer>";
     assert_eq!(found, [Some(number.to_owned())]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs RDF4J: see CONTRIBUTING.md"]
+async fn what_is_cleared_is_the_named_graph_but_for_leases_and_the_record() {
+    let options = options("app");
+    let store = store(&options);
+    store.create("films", "x: 1".into()).await.unwrap();
+    let lease = Lease::new(store.clone(), "indexes", "here", Duration::from_secs(60));
+    assert!(lease.hold().await.unwrap().is_some());
+    let endpoint = HttpEndpoint::new(options.connection.clone()).unwrap();
+    let others = format!(
+        "INSERT DATA {{ GRAPH <{SCHEMAS_GRAPH}> {{ <urn:x> <urn:p> 1 . _:a <urn:p> 2 }}
+                        GRAPH <urn:other> {{ <urn:x> <urn:p> 3 }} <urn:x> <urn:p> 4 }}"
+    );
+    let others = SparqlParser::new().parse_update(&others).unwrap();
+    let stored = endpoint.check_update(&others, &CallContext::new()).await;
+    stored.unwrap();
+    let record = MigrationRecord {
+        attempt: "1".to_owned(),
+        source: "elsewhere".to_owned(),
+        phase: MigrationPhase::Cleaning,
+    };
+    let begun = store.swap_migration(None, Some(&record)).await;
+    assert!(begun.unwrap());
+    assert!(store.clear(&record).await.unwrap());
+    let subjects = format!(
+        "SELECT DISTINCT ?s WHERE {{ GRAPH <{SCHEMAS_GRAPH}> {{ ?s ?p ?o }} }} ORDER BY ?s"
+    );
+    let found = solutions(&options, &subjects).await;
+    let node = |name: &str| Some(format!("<urn:soml:schemas:{name}>"));
+    assert_eq!(found, [node("lease:indexes"), node("migration")]);
+    let elsewhere = "SELECT ?o WHERE { GRAPH <urn:other> { ?s ?p ?o } }";
+    assert_eq!(solutions(&options, elsewhere).await.len(), 1);
 }
