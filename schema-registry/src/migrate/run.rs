@@ -286,10 +286,11 @@ impl Migration {
         }
         let left = self.source.list().await.in_origin("list the schemas")?;
         // They protect what stays.
-        if left.is_empty() && self.remove_rights(turn).await? {
-            if let Some(rights) = &mut report.rights {
-                rights.is_removed = true;
-            }
+        if left.is_empty()
+            && self.remove_rights(turn).await?
+            && let Some(rights) = &mut report.rights
+        {
+            rights.is_removed = true;
         }
         Ok(())
     }
