@@ -171,7 +171,6 @@ impl Migration {
         turn: &Turn,
     ) -> Result<Option<(StoredSchema, Fate)>, MigrationError> {
         for _ in 0..ROUNDS {
-            turn.check().await?;
             let stored = self.source.rights().await.in_origin("read the rights")?;
             let Some(stored) = stored else {
                 return Ok(None);
@@ -183,6 +182,7 @@ impl Migration {
                 Some(there) => (exactly(&there), Fate::Overwritten),
                 None => (new(), Fate::Copied),
             };
+            turn.check().await?;
             let set = self.destination.set_rights(stored.text.clone(), &expected);
             match set.await {
                 Ok(_) => return Ok(Some((stored, fate))),
@@ -204,15 +204,18 @@ impl Migration {
             format!("store the schema `{id}`"),
         );
         for _ in 0..ROUNDS {
-            turn.check().await?;
             let Some(stored) = self.source.get(id).await.in_origin(&read)? else {
                 return Ok(None);
             };
             let text = stored.text.clone();
             let there = self.destination.get(id).await.in_destination(&read)?;
-            let (written, fate) = match there {
+            match &there {
                 Some(there) if there.text == text => return Ok(Some((stored, Fate::Same))),
                 Some(_) if !self.options.force => return Ok(Some((stored, Fate::Kept))),
+                _ => {}
+            }
+            turn.check().await?;
+            let (written, fate) = match there {
                 Some(there) => {
                     let expected = exactly(&there);
                     let replaced = self.destination.replace(id, text, &expected).await;
@@ -240,7 +243,6 @@ impl Migration {
     ) -> Result<Fate, MigrationError> {
         let next = &bound.destination.binding;
         for _ in 0..ROUNDS {
-            turn.check().await?;
             let there = self.destination.bindings().await;
             let there = there.in_destination("list what is bound")?;
             let current = bound.current(&there);
@@ -248,6 +250,7 @@ impl Migration {
             if matches!(fate, Fate::Same | Fate::Kept) {
                 return Ok(fate);
             }
+            turn.check().await?;
             let mut expected = bound.destination.clone();
             expected.binding = current.clone();
             let swapped = self.destination.swap_binding(&expected, next).await;
@@ -306,6 +309,7 @@ impl Migration {
                 // It is read back.
                 continue;
             }
+            turn.check().await?;
             let forgotten = self.source.swap_binding(&bound.origin, &Binding::Unknown);
             if forgotten.await.in_origin("forget what is bound")? {
                 return Ok(());
@@ -325,6 +329,7 @@ impl Migration {
                 // It is read back.
                 Some(_) => continue,
             };
+            turn.check().await?;
             match self.source.remove(id, &exactly(&stored)).await {
                 Ok(()) | Err(SchemaStoreError::NotFound) => return Ok(true),
                 Err(SchemaStoreError::RevisionMismatch) => {}
@@ -344,6 +349,7 @@ impl Migration {
                 // They are read back.
                 Some(_) => continue,
             };
+            turn.check().await?;
             match self.source.remove_rights(&exactly(&stored)).await {
                 Ok(()) | Err(SchemaStoreError::NotFound) => return Ok(true),
                 Err(SchemaStoreError::RevisionMismatch) => {}

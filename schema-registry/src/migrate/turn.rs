@@ -28,7 +28,8 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Makes sure that it still is the turn of this process.
+    /// Makes sure that it still is the turn of this process. It is called after what a change follows from was read, and before the
+    /// change, which compares: so what another process has done meanwhile is either noticed here, or conflicts.
     pub(super) async fn check(&self) -> Result<(), MigrationError> {
         match &self.lease {
             Some((lease, side)) => match lease.hold().await {

@@ -120,3 +120,36 @@ async fn a_migration_whose_call_fails_or_loses_its_answer_is_completed_when_it_i
     }
     assert!(runs > 5_000, "{runs}");
 }
+
+#[tokio::test]
+async fn two_processes_may_end_one_after_the_other() {
+    let (origin, destination) = (&origins()[1], &destinations()[1]);
+    let choices = Choice::every().into_iter();
+    let choices = choices.filter(|it| it.force && it.clean_before && it.clean_after);
+    for choice in choices {
+        for first in 0.. {
+            let mut was_reached = false;
+            for second in (first % 2..).step_by(2) {
+                let world = World::new(Kinds::SHARED, origin, destination).await;
+                let die = async |at| {
+                    let calls = Calls::new(at, Event::DiesAfter, None, checking(&world, &choice));
+                    let run = migration(watched(&world, &calls), &choice, 0).run().await;
+                    check(&world, &choice, &world.now().await);
+                    drop(run);
+                    calls.was_reached()
+                };
+                was_reached = die(first).await;
+                let is_over = !die(second).await;
+                complete(&world, &choice).await;
+                let expected = world.expected(&choice).unwrap();
+                assert_eq!(world.now().await, expected, "{choice:?} {first} {second}");
+                if is_over {
+                    break;
+                }
+            }
+            if !was_reached {
+                break;
+            }
+        }
+    }
+}

@@ -45,7 +45,8 @@ async fn a_process_that_acts_on_a_lease_that_it_has_lost_does_no_harm() {
     for origin in [&origins()[1], &origins()[4]] {
         for destination in [&destinations()[0], &destinations()[1]] {
             for choice in Choice::every() {
-                for at in 0.. {
+                // Before its first call it knows nothing of the other one.
+                for at in 1.. {
                     let world = World::new(Kinds::SHARED, origin, destination).await;
                     // It stands still before its call until another process has done everything.
                     let (stands, goes) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
@@ -70,9 +71,11 @@ async fn a_process_that_acts_on_a_lease_that_it_has_lost_does_no_harm() {
                     }
                     // The first one may take over while the second one waits.
                     world.migration(&choice).run().await.unwrap();
-                    let expected = world.expected(&choice).unwrap();
+                    let mut expected = world.expected(&choice).unwrap();
                     let done = world.now().await;
                     assert_eq!(done, expected, "{choice:?} {at}");
+                    // Users go on with what was moved.
+                    edit(&world, &mut expected[1]).await;
                     goes.notify_one();
                     let outcome = late.await.unwrap();
                     let now = world.now().await;
@@ -83,6 +86,22 @@ async fn a_process_that_acts_on_a_lease_that_it_has_lost_does_no_harm() {
         }
     }
     assert!(runs > 1_000, "{runs}");
+}
+
+/// Changes what the destination has, if it has any.
+async fn edit(world: &World, destination: &mut Contents) {
+    let any = Expected::default();
+    for (id, text) in &mut destination.schemas {
+        let edited = format!("{text} # edited");
+        let replaced = world.destination.replace(id, edited.as_str().into(), &any);
+        replaced.await.unwrap();
+        *text = edited;
+    }
+    if let Some(rights) = &mut destination.rights {
+        "edited".clone_into(rights);
+        let set = world.destination.set_rights("edited".into(), &any);
+        set.await.unwrap();
+    }
 }
 
 async fn until_finished<T>(task: &tokio::task::JoinHandle<T>) {
