@@ -146,9 +146,10 @@ impl IndexRules {
                 of.conditions.insert((role, *object), decided);
             }
         }
-        of.types = match self.are_alike(id, &types, roles, &of) {
-            true => types.into_iter().take(1).collect(),
-            false => types,
+        of.types = if self.are_alike(id, &types, roles, &of) {
+            types.into_iter().take(1).collect()
+        } else {
+            types
         };
         if of.types.len() > 1 {
             let index = &self.types.get(&self.api, ty).index;
@@ -308,6 +309,6 @@ impl Sight {
     }
 
     fn compare(&self, decided: &Decided<usize>) -> Decided<Operator> {
-        decided.map(&mut |compared: &usize| self.operators[*compared].clone())
+        decided.map(&mut |_, compared: &usize| self.operators[*compared].clone())
     }
 }

@@ -49,7 +49,7 @@ impl Condition {
     /// Creates a condition; `None` if it is not one that the facts decide.
     pub(crate) fn new(decided: &Decided<Operator>, facts: &[Fact]) -> Option<Self> {
         let mut is_decided = true;
-        let decided = with_facts(decided, &mut |fact, operator| {
+        let decided = decided.map(&mut |fact, operator| {
             let keys = match facts.get(fact) {
                 Some(Fact::Values(path)) => keys(path.domain, operator),
                 Some(Fact::Holds(_)) | None => None,
@@ -74,21 +74,6 @@ impl Condition {
     /// Tells whether an object satisfies the condition, given the terms of its facts.
     pub(crate) fn holds(&self, terms: &[String]) -> bool {
         holds(&self.decided, terms)
-    }
-}
-
-/// Replaces what values are compared with, given the facts that have them.
-fn with_facts<P, Q>(decided: &Decided<P>, with: &mut impl FnMut(usize, &P) -> Q) -> Decided<Q> {
-    match decided {
-        Decided::All(parts) => {
-            Decided::All(parts.iter().map(|part| with_facts(part, with)).collect())
-        }
-        Decided::Any(parts) => {
-            Decided::Any(parts.iter().map(|part| with_facts(part, with)).collect())
-        }
-        Decided::Not(inner) => Decided::Not(Box::new(with_facts(inner, with))),
-        Decided::Holds(fact) => Decided::Holds(*fact),
-        Decided::Value(fact, operand) => Decided::Value(*fact, with(*fact, operand)),
     }
 }
 
@@ -168,18 +153,7 @@ fn holds(decided: &Decided<Compared>, terms: &[String]) -> bool {
         Decided::Value(fact, Compared(keys)) => {
             let start = value_token(*fact, "");
             let mut own = terms.iter().filter_map(|term| term.strip_prefix(&start));
-            own.any(|key| keys.iter().any(|keys| passes(keys, key)))
-        }
-    }
-}
-
-fn passes(keys: &Keys, key: &str) -> bool {
-    let is_above = |bound: &(String, bool)| key > bound.0.as_str() || (bound.1 && key == bound.0);
-    let is_below = |bound: &(String, bool)| key < bound.0.as_str() || (bound.1 && key == bound.0);
-    match keys {
-        Keys::One(one) => one == key,
-        Keys::Between(lower, upper) => {
-            lower.as_ref().is_none_or(is_above) && upper.as_ref().is_none_or(is_below)
+            own.any(|key| keys.iter().any(|keys| keys.has(key)))
         }
     }
 }

@@ -55,15 +55,15 @@ impl<P> Decided<P> {
     /// The condition that every object satisfies.
     pub const TRUE: Self = Decided::All(Vec::new());
 
-    /// Replaces what values are compared with.
-    pub fn map<Q>(&self, with: &mut impl FnMut(&P) -> Q) -> Decided<Q> {
+    /// Replaces what values are compared with, given the facts that have them.
+    pub fn map<Q>(&self, with: &mut impl FnMut(usize, &P) -> Q) -> Decided<Q> {
         let mut each = |parts: &[Decided<P>]| parts.iter().map(|part| part.map(with)).collect();
         match self {
             Decided::All(parts) => Decided::All(each(parts)),
             Decided::Any(parts) => Decided::Any(each(parts)),
             Decided::Not(inner) => Decided::Not(Box::new(inner.map(with))),
             Decided::Holds(fact) => Decided::Holds(*fact),
-            Decided::Value(fact, operand) => Decided::Value(*fact, with(operand)),
+            Decided::Value(fact, operand) => Decided::Value(*fact, with(*fact, operand)),
         }
     }
 }

@@ -36,6 +36,23 @@ pub enum Keys {
     Between(Option<(String, bool)>, Option<(String, bool)>),
 }
 
+impl Keys {
+    /// Returns whether a key is one of them.
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
+        let is_above =
+            |(bound, meant): &(String, bool)| key > bound.as_str() || (*meant && key == bound);
+        let is_below =
+            |(bound, meant): &(String, bool)| key < bound.as_str() || (*meant && key == bound);
+        match self {
+            Keys::One(one) => one == key,
+            Keys::Between(lower, upper) => {
+                lower.as_ref().is_none_or(is_above) && upper.as_ref().is_none_or(is_below)
+            }
+        }
+    }
+}
+
 /// Returns the key of a term that is compared in a domain; `None` if it is no value of the domain.
 ///
 /// ```
@@ -264,21 +281,6 @@ mod tests {
         }
     }
 
-    fn is_among(keys: &[Keys], key: &str) -> bool {
-        keys.iter().any(|keys| match keys {
-            Keys::One(one) => one == key,
-            Keys::Between(lower, upper) => {
-                let above = lower
-                    .as_ref()
-                    .is_none_or(|(bound, meant)| key > bound.as_str() || (*meant && key == bound));
-                let below = upper
-                    .as_ref()
-                    .is_none_or(|(bound, meant)| key < bound.as_str() || (*meant && key == bound));
-                above && below
-            }
-        })
-    }
-
     /// Tells whether stores compare a constant in a domain: `where` makes no others.
     fn fits(domain: Domain, operator: &Operator) -> bool {
         let fits = |constant: &Constant| {
@@ -320,7 +322,7 @@ mod tests {
             };
             let test = ValueTest { domain, operator };
             let matcher = ValueMatcher::new(&test).expect("there is no regular expression");
-            let passes = key(domain, term.as_ref()).is_some_and(|key| is_among(&keys, &key));
+            let passes = key(domain, term.as_ref()).is_some_and(|key| keys.iter().any(|keys| keys.has(&key)));
             prop_assert_eq!(passes, matcher.matches(&term), "{:?} {:?}", &term, &keys);
         }
     }

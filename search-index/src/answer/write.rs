@@ -263,9 +263,10 @@ impl<'a> Writer<'_, 'a> {
         condition: &Condition,
         json: &'a RawValue,
     ) -> WriteResult {
-        let items: Vec<&RawValue> = match json.get().starts_with('[') {
-            true => serde_json::from_str(json.get()).map_err(|_| self.broken())?,
-            false => vec![json],
+        let items: Vec<&RawValue> = if json.get().starts_with('[') {
+            serde_json::from_str(json.get()).map_err(|_| self.broken())?
+        } else {
+            vec![json]
         };
         let mut shown = Vec::with_capacity(items.len());
         for item in items {
@@ -291,9 +292,10 @@ impl<'a> Writer<'_, 'a> {
         fields: &Fields<T>,
         members: &Members<'a>,
     ) -> Result<Vec<String>, PropagateNull> {
-        match fields.fields.iter().any(|field| field.condition.is_some()) {
-            true => self.terms_of(members),
-            false => Ok(Vec::new()),
+        if fields.fields.iter().any(|field| field.condition.is_some()) {
+            self.terms_of(members)
+        } else {
+            Ok(Vec::new())
         }
     }
 

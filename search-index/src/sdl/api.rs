@@ -270,13 +270,13 @@ impl SearchApi {
                 }
             }
         }
-        match errors.is_empty() {
-            true => Ok(RootFields {
-                fields: roots,
-                left_out: left_out.into_inner(),
-            }),
-            false => Err(errors),
+        if !errors.is_empty() {
+            return Err(errors);
         }
+        Ok(RootFields {
+            fields: roots,
+            left_out: left_out.into_inner(),
+        })
     }
 
     /// Reads a root field, unless it is left out; `representations` is how many of objects the request may still have.

@@ -442,16 +442,18 @@ impl<'i> Clauses<'i> {
         let all = best(first.into_iter().chain(fields.map(query)).collect());
         // Numbers score the same, whatever field serves them.
         let is_number = matches!(target.index(), ScalarIndex::Exact | ScalarIndex::Time);
-        let all = match self.hides_some {
-            true => with_all_similar(all, self.limits.most_expansions()),
-            false => all,
+        let all = if self.hides_some {
+            with_all_similar(all, self.limits.most_expansions())
+        } else {
+            all
         };
-        Ok(match is_number || self.hides_some {
-            true => Query::ConstantScore {
+        Ok(if is_number || self.hides_some {
+            Query::ConstantScore {
                 filter: Box::new(without_boost(all)),
                 boost,
-            },
-            false => all,
+            }
+        } else {
+            all
         })
     }
 

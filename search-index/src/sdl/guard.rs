@@ -73,9 +73,10 @@ impl<'s> Guard<'s> {
             return Ok(Meant::All);
         };
         let readable = sight.readable(object.object, field);
-        match readable == sight.shown(object.object) && readable != Seen::Nothing {
-            true => Ok(Meant::All),
-            false => self.meant(readable, object),
+        if readable == sight.shown(object.object) && readable != Seen::Nothing {
+            Ok(Meant::All)
+        } else {
+            self.meant(readable, object)
         }
     }
 
@@ -83,9 +84,10 @@ impl<'s> Guard<'s> {
     pub(super) fn embedded(&self, embedded: &ObjectFields) -> Result<Meant> {
         // Of what an index has nothing but the id, nothing but the id is shown.
         let shown = self.shown(embedded)?;
-        match embedded.id_only {
-            true => Ok(shown.and(self.readable(embedded, "id")?)),
-            false => Ok(shown),
+        if embedded.id_only {
+            Ok(shown.and(self.readable(embedded, "id")?))
+        } else {
+            Ok(shown)
         }
     }
 
@@ -167,9 +169,10 @@ impl<'s> Guard<'s> {
 
     /// Fails unless a target can be read of all objects.
     pub(super) fn require_all(&self, found: &Found<'_>, field: &str) -> Result<()> {
-        match self.conditions(found)?.iter().any(Option::is_some) {
-            true => Err(self.partly_denied(field)),
-            false => Ok(()),
+        if self.conditions(found)?.iter().any(Option::is_some) {
+            Err(self.partly_denied(field))
+        } else {
+            Ok(())
         }
     }
 }
