@@ -70,6 +70,19 @@ impl Input {
         )))
     }
 
+    /// Refuses a schema to store while others are moved to the same place, for services.
+    pub(super) fn check_against_migration(&self, settings: &Settings) -> Result<(), CliError> {
+        let has_schema = self.demo.is_some() || self.schema.is_some();
+        if has_schema && settings.storage.migration.runs_beside() {
+            return Err(CliError::Usage(
+                "a schema that is named is stored at once, and `soml.storage.migration.async` would move no schemas to a \
+                 store that has one then: name none, or set `soml.storage.migration.async` to `false`"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
     /// Refuses data to load when a server or a folder holds the data, for commands that keep nothing.
     pub(super) fn check_against_stores(&self, settings: &Settings) -> Result<(), CliError> {
         self.check_against(settings)?;

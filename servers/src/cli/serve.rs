@@ -153,6 +153,7 @@ impl Serve {
             settings.store.data_dir = Some(folder.clone());
         }
         self.input.check_against(&settings)?;
+        self.input.check_against_migration(&settings)?;
         if self.infer_schema && !settings.sparql.addresses.is_empty() {
             let message = "--infer-schema infers from the embedded store, and `sparql.endpoint.address` names a server \
                            that holds the data: `soml infer` makes a schema from a server";

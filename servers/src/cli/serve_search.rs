@@ -77,6 +77,7 @@ impl Serve {
         let named = (self.host, self.port);
         let (mut settings, mut warnings) = self.config.of_service(defaults, named)?;
         self.input.check_against(&settings)?;
+        self.input.check_against_migration(&settings)?;
         if settings.search.enabled == Switch::Off {
             warnings.push(
                 "`search.enabled` is `false`, which is for soml serve: this program is a search service"

@@ -25,7 +25,7 @@ pub(super) struct Body<'a> {
     /// The last byte must be the end of a line.
     lines: bool,
     last: u8,
-    _connection: SemaphorePermit<'a>,
+    _connection: Option<SemaphorePermit<'a>>,
 }
 
 impl<'a> Body<'a> {
@@ -33,7 +33,7 @@ impl<'a> Body<'a> {
         response: Response,
         address: String,
         socket_timeout: Option<Duration>,
-        connection: SemaphorePermit<'a>,
+        connection: Option<SemaphorePermit<'a>>,
     ) -> Self {
         Body {
             body: outbound::Body::of(response).within(socket_timeout),

@@ -19,6 +19,8 @@ const IDLE: Duration = Duration::from_secs(10);
 pub(super) struct Channel {
     client: Client,
     authentication: Authentication,
+    /// Whether requests wait for one of the connections that there may be.
+    pub(super) waits_for_connections: bool,
     /// Maximum wait for a free connection.
     pub(super) connection_request_timeout: Option<Duration>,
     /// Maximum time without a byte.
@@ -59,7 +61,11 @@ impl Channel {
         };
         Ok((
             Channel::new(options, tls.clone(), queries)?,
-            Channel::new(options, tls, checks)?,
+            Channel {
+                // A server that hangs keeps all of them.
+                waits_for_connections: false,
+                ..Channel::new(options, tls, checks)?
+            },
         ))
     }
 
@@ -78,6 +84,7 @@ impl Channel {
         Ok(Channel {
             client: builder.build().map_err(OptionsError::Client)?,
             authentication: authentication(options)?,
+            waits_for_connections: true,
             connection_request_timeout: bound(timeouts.request),
             socket_timeout: bound(timeouts.socket),
         })

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use call_context::CallContext;
 use futures::future::join_all;
 use tokio::runtime::Handle;
+use tokio::sync::OwnedMutexGuard;
 
 use super::client::Channel;
 use super::detect::{any_statement, detect};
@@ -148,10 +149,12 @@ impl Cluster {
         Ok(kind)
     }
 
-    /// Checks a server; while its kind is unknown, tries to detect it each time. Returns whether it holds anything.
-    pub(super) async fn check(
+    /// Checks a server in the turn of whoever calls this; while its kind is unknown, tries to detect it each time. Returns
+    /// whether it holds anything.
+    async fn check(
         &self,
         position: usize,
+        _turn: &OwnedMutexGuard<()>,
         context: &CallContext,
     ) -> Result<bool, HttpError> {
         let exchange = self.check_on(position, context);
@@ -197,7 +200,10 @@ impl Cluster {
 
     /// Checks all servers.
     pub(super) async fn check_all(&self, context: &CallContext) -> Result<StoreInfo, HttpError> {
-        let checks = (0..self.servers.len()).map(|position| self.check(position, context));
+        let checks = (0..self.servers.len()).map(|position| async move {
+            let turn = self.servers[position].turn().await;
+            self.check(position, &turn, context).await
+        });
         let checked = join_all(checks).await;
         let mut servers = Vec::new();
         let mut is_filled = None;
@@ -240,28 +246,34 @@ impl Cluster {
         let Some(silence) = bound(self.options.health_check_timeout) else {
             return request.await;
         };
-        let context = CallContext::new();
+        let (server, begun) = (&self.servers[position], Instant::now());
         let looking = async {
             loop {
                 tokio::time::sleep(silence).await;
                 // Few requests take so long that this is begun.
-                match Box::pin(self.check(position, &context)).await {
-                    // What the check says is no answer to the request, which may have been carried out.
-                    Err(error) if error.meaning() == Meaning::Down => {
-                        return HttpError::Silent {
-                            address: self.servers[position].name(),
-                            timeout: silence,
-                        };
+                let look = async {
+                    let turn = server.turn().await;
+                    // Another request may have found it out.
+                    if !server.has_failed_since(begun) {
+                        // What is wrong with the server is kept by it.
+                        let _ = self.check(position, &turn, &CallContext::new()).await;
                     }
-                    // What is asked takes long.
-                    _ => {}
+                };
+                Box::pin(look).await;
+                if server.has_failed_since(begun) {
+                    // That is no answer to the request, which may have been carried out.
+                    return HttpError::Silent {
+                        address: server.name(),
+                        timeout: silence,
+                    };
                 }
+                // What is asked takes long.
             }
         };
         let mut waiting = Waiting {
             cluster: self,
             position,
-            since: Instant::now(),
+            since: begun,
             is_over: false,
         };
         let answered = tokio::select! {
@@ -275,15 +287,14 @@ impl Cluster {
 
     /// Checks a server in a task of its own, unless it is being checked.
     fn look_at(self: &Arc<Self>, position: usize) {
-        let (Ok(runtime), Some(turn)) = (Handle::try_current(), self.servers[position].turn())
-        else {
+        let free_turn = self.servers[position].free_turn();
+        let (Ok(runtime), Some(turn)) = (Handle::try_current(), free_turn) else {
             return;
         };
         let cluster = Arc::clone(self);
         runtime.spawn(async move {
             // The server remembers the outcome.
-            let _ = cluster.check(position, &CallContext::new()).await;
-            drop(turn);
+            let _ = cluster.check(position, &turn, &CallContext::new()).await;
         });
     }
 }

@@ -134,8 +134,12 @@ impl<'a> Exchange<'a> {
             _ => request,
         };
         let address = self.server.name();
-        let wait = self.channel.connection_request_timeout;
-        let connection = self.server.connection(wait).await?;
+        let connection = if self.channel.waits_for_connections {
+            let wait = self.channel.connection_request_timeout;
+            Some(self.server.connection(wait).await?)
+        } else {
+            None
+        };
         let sending = request.send();
         let socket_timeout = self.channel.socket_timeout;
         let sent = match socket_timeout {

@@ -223,7 +223,7 @@ mod tests {
             .unwrap();
         let connections = Semaphore::new(1);
         let permit = connections.try_acquire().unwrap();
-        let body = Body::new(response.into(), "here".to_owned(), None, permit);
+        let body = Body::new(response.into(), "here".to_owned(), None, Some(permit));
         let wanted = [Variable::new_unchecked("a")];
         let mut turns = 0;
         let others = async {

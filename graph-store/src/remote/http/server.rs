@@ -1,7 +1,7 @@
 //! One server: its addresses for queries and updates, its connections, and whether it is skipped.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use outbound::address::below;
 use reqwest::Url;
@@ -135,13 +135,23 @@ impl Server {
         self.server.has_failed()
     }
 
+    /// Returns whether the server has failed since `time`, and not answered since then.
+    pub(super) fn has_failed_since(&self, time: Instant) -> bool {
+        self.server.has_failed_since(time)
+    }
+
     /// Returns whether it is time to look whether the server, which has failed, answers again.
     pub(super) fn is_due(&self) -> bool {
         self.has_failed() && self.server.aside_until().is_none()
     }
 
+    /// Waits for the turn of checking the server: one check at a time is enough.
+    pub(super) async fn turn(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.checking).lock_owned().await
+    }
+
     /// Returns the turn of checking the server, unless somebody has it.
-    pub(super) fn turn(&self) -> Option<OwnedMutexGuard<()>> {
+    pub(super) fn free_turn(&self) -> Option<OwnedMutexGuard<()>> {
         Arc::clone(&self.checking).try_lock_owned().ok()
     }
 

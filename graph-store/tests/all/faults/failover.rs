@@ -106,6 +106,24 @@ async fn a_server_that_hangs_is_left_aside_once_its_check_hangs_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_hangs_is_found_out_while_all_connections_to_it_are_in_use() {
+    let endpoint = Endpoint::healthy().await;
+    let hanging = Proxy::start(endpoint.address).await;
+    hanging.set(Fault::StallAfter(0));
+    let client = client(ConnectionOptions {
+        max_concurrent_connections: 1,
+        health_check_timeout: Duration::from_secs(1),
+        scan_failed_interval: PATIENCE * 10,
+        ..both(&hanging.url("/sparql"), &endpoint.url())
+    });
+    // All but one wait for the connection.
+    let asked = (0..10).map(|_| ask(&client));
+    for answer in futures::future::join_all(asked).await {
+        assert_eq!(answer.unwrap(), whole());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_query_that_takes_long_is_waited_for_while_its_server_answers_checks() {
     let slow = Endpoint::start(|request| {
         let answer = Answer::whole(request);

@@ -72,6 +72,24 @@ fn a_migration_without_a_source_or_to_memory_or_to_the_same_store_stops_the_star
     assert!(!folder.path().join("data").exists() || is_empty(&folder));
 }
 
+#[test]
+fn a_schema_is_not_named_while_others_are_moved_beside_the_service() {
+    let folder = TempDir::new().unwrap();
+    let properties = failing(&folder);
+    let mut properties: Vec<&str> = properties.iter().map(String::as_str).collect();
+    properties.push("soml.storage.migration.async=true");
+    let named = ["--port", "0", "--schema", "films.yaml"];
+    for (program, arguments) in [
+        (SOML, [&["serve"][..], &named].concat()),
+        (SERVICES[0], named.to_vec()),
+        (SERVICES[1], named.to_vec()),
+    ] {
+        let text = refused(&mut command(program, &arguments, &[], &properties), 64);
+        assert!(text.contains("`soml.storage.migration.async`"), "{text}");
+    }
+    assert!(!folder.path().join("data").exists());
+}
+
 /// Returns whether no schema was ever stored in the folder.
 fn is_empty(folder: &TempDir) -> bool {
     let documents = folder.path().join("data/schemas/documents");
