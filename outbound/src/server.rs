@@ -20,8 +20,6 @@ pub struct Server {
 #[derive(Debug, Default)]
 struct State {
     failures: u32,
-    /// When it failed last.
-    failed_at: Option<Instant>,
     aside_until: Option<Instant>,
     /// When the server wants to be asked again.
     not_before: Option<Instant>,
@@ -60,7 +58,6 @@ impl Server {
         let mut state = self.state();
         let time = time.saturating_mul(2_u32.saturating_pow(state.failures.min(16)));
         state.aside_until = Instant::now().checked_add(time.min(longest));
-        state.failed_at = Some(Instant::now());
         state.failures = state.failures.saturating_add(1);
         state.failures == 1
     }
@@ -90,12 +87,6 @@ impl Server {
         self.state().failures > 0
     }
 
-    /// Returns whether the server has failed since `time`, and not answered since then.
-    #[must_use]
-    pub fn has_failed_since(&self, time: Instant) -> bool {
-        self.state().failed_at.is_some_and(|failed| failed >= time)
-    }
-
     /// Returns until when the server is left out, if it is.
     #[must_use]
     pub fn aside_until(&self) -> Option<Instant> {
@@ -122,12 +113,9 @@ mod tests {
     #[test]
     fn a_server_that_fails_again_is_left_out_for_longer_up_to_a_bound() {
         let server = server();
-        let begun = Instant::now();
         assert_eq!(server.aside_until(), None);
         assert!(!server.has_failed());
         assert!(server.set_aside(LONG, 3 * LONG) && server.has_failed());
-        assert!(server.has_failed_since(begun));
-        assert!(!server.has_failed_since(Instant::now() + LONG));
         let once = server.aside_until().unwrap();
         assert!(!server.set_aside(LONG, 3 * LONG));
         let twice = server.aside_until().unwrap();
@@ -136,7 +124,6 @@ mod tests {
         assert!(server.aside_until().unwrap() <= Instant::now() + 3 * LONG);
         assert!(server.set_back() && !server.set_back() && !server.has_failed());
         assert_eq!(server.aside_until(), None);
-        assert!(!server.has_failed_since(begun));
     }
 
     #[test]

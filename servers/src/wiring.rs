@@ -299,6 +299,7 @@ impl Settings {
         }
     }
 }
+
 /// Returns how long servers have for a health check: to the end, where others answer while one of them does not.
 fn check_time(connection: &ConnectionOptions) -> Duration {
     let time = connection.health_check_timeout;

@@ -24,7 +24,8 @@ pub(super) fn is_denied(error: &StoreError) -> bool {
 
 /// Returns whether the server says that there is no such repository.
 pub(super) fn is_missing(error: &StoreError) -> bool {
-    status(error) == Some(404)
+    // In a transaction, the transaction is missing.
+    status(error) == Some(404) && !matches!(error, StoreError::Interrupted(_))
 }
 
 /// Returns whether the same may succeed when it is sent again.

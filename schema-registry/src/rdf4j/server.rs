@@ -55,6 +55,14 @@ pub(super) enum Mark {
 }
 
 impl Mark {
+    /// Returns whether it is there because something was written.
+    fn is_written(&self) -> bool {
+        match self {
+            Mark::Revision(..) => true,
+            Mark::Absent(_) => false,
+        }
+    }
+
     fn query(&self) -> Query {
         match self {
             Mark::Revision(node, revision) => algebra::has_revision(node, revision),
@@ -275,7 +283,8 @@ impl Server {
             Err(error) => return Err(Failure::Undone(error)),
         };
         tracing::warn!(error = %lost, "looking for what became of a change to the schema store");
-        match transaction.settle(&change.mark.query(), context).await {
+        let (mark, is_written) = (change.mark.query(), change.mark.is_written());
+        match transaction.settle(&mark, is_written, context).await {
             Ok(true) => Ok(change.result),
             Ok(false) => Err(Failure::Undone(StoreError::Failed(lost))),
             Err(_) => Err(Failure::Final(SchemaStoreError::OutcomeUnknown(lost))),

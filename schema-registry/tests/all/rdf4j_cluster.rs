@@ -206,6 +206,42 @@ async fn a_missing_repository_is_created_unless_connections_are_forced() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_repository_is_not_created_while_an_address_that_may_have_it_is_down() {
+    let (main, other) = (
+        Endpoint::rdf4j(|_| None).await,
+        Endpoint::rdf4j(|_| None).await,
+    );
+    // It was replaced by an empty one.
+    main.lose_repository();
+    let store = over(&main, &other, |options| {
+        options.connection.server = "rdf4j".parse().unwrap();
+        options.connection.unavailable_read_timeout = SHORT;
+        options.connection.unavailable_write_timeout = SHORT;
+        options.connection.scan_failed_interval = Duration::from_millis(5);
+    });
+    read(&store).await.unwrap();
+    write(&store).await.unwrap();
+    other.change(|_| Some(Answer::Cut));
+    for answer in [
+        read(&store).await,
+        write(&store).await,
+        store.probe().await.map(drop),
+    ] {
+        assert!(
+            matches!(answer, Err(SchemaStoreError::Unavailable(_))),
+            "{answer:?}"
+        );
+    }
+    other.change(|_| None);
+    let begun = Instant::now();
+    while read(&store).await.is_err() {
+        assert!(begun.elapsed() < PATIENCE);
+    }
+    write(&store).await.unwrap();
+    assert_eq!(main.count("create") + other.count("create"), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_address_that_hangs_is_left_for_another_and_said_by_health() {
     let hangs = Arc::new(AtomicBool::new(false));
     let main = Endpoint::rdf4j({

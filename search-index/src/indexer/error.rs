@@ -179,6 +179,7 @@ pub(super) fn is_transient(error: &StoreError) -> bool {
     matches!(
         error,
         StoreError::Unavailable(_)
+            | StoreError::Interrupted(_)
             | StoreError::Call(CallError::Overloaded | CallError::Deadline)
             | StoreError::Failed(_)
     )
@@ -186,9 +187,9 @@ pub(super) fn is_transient(error: &StoreError) -> bool {
 
 fn store_code(error: &StoreError) -> ErrorCode {
     match error {
-        StoreError::Unavailable(_) | StoreError::Call(CallError::Overloaded) => {
-            code::DATA_UNAVAILABLE
-        }
+        StoreError::Unavailable(_)
+        | StoreError::Interrupted(_)
+        | StoreError::Call(CallError::Overloaded) => code::DATA_UNAVAILABLE,
         StoreError::Call(CallError::Deadline) => code::DATA_TIMEOUT,
         _ => code::DATA_FAILED,
     }

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use call_context::CallContext;
 use futures::future::join_all;
 use tokio::runtime::Handle;
-use tokio::sync::OwnedMutexGuard;
 
 use super::client::Channel;
 use super::detect::{any_statement, detect};
@@ -26,6 +25,9 @@ use crate::store::{ServerState, StoreInfo};
 
 /// Largest result of a check, which is a row or none.
 const RESULT: u64 = 64 << 10;
+
+/// How long a check takes where its timeout is disabled: nobody would look again at a server that never answers one.
+pub(super) const LONGEST_CHECK: Duration = Duration::from_secs(60);
 
 /// How long a request has waited for a server whose silence is looked into when the request is dropped.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -105,10 +107,20 @@ impl Cluster {
         fit
     }
 
+    /// Fails if a server has failed and another takes over for it: nothing is to be sent to it.
+    pub(super) fn check_fit(&self, position: usize) -> Result<(), HttpError> {
+        let has_failed = |server: &Server| server.has_failed();
+        let server = &self.servers[position];
+        if has_failed(server) && !self.servers.iter().all(has_failed) {
+            let address = server.name();
+            return Err(HttpError::Skipped { address });
+        }
+        Ok(())
+    }
+
     /// Returns whether an error says that a server lacks the repository, so that it is left out.
-    fn is_missing(&self, error: &HttpError) -> bool {
-        let status = error.status().map(|status| status.as_u16());
-        status == Some(404) && self.options.fails_over() && !self.options.force_connection
+    pub(super) fn is_missing(&self, error: &HttpError) -> bool {
+        error.is_not_found() && self.options.fails_over() && !self.options.force_connection
     }
 
     /// Returns the error of a transaction, of which nothing is written, for the failure of a request that is part of it.
@@ -149,14 +161,8 @@ impl Cluster {
         Ok(kind)
     }
 
-    /// Checks a server in the turn of whoever calls this; while its kind is unknown, tries to detect it each time. Returns
-    /// whether it holds anything.
-    async fn check(
-        &self,
-        position: usize,
-        _turn: &OwnedMutexGuard<()>,
-        context: &CallContext,
-    ) -> Result<bool, HttpError> {
+    /// Checks a server; while its kind is unknown, tries to detect it each time. Returns whether it holds anything.
+    async fn check(&self, position: usize, context: &CallContext) -> Result<bool, HttpError> {
         let exchange = self.check_on(position, context);
         let read = async {
             let select = any_statement();
@@ -181,29 +187,35 @@ impl Cluster {
         check: impl Future<Output = Result<T, HttpError>>,
     ) -> Result<T, HttpError> {
         let server = &self.servers[position];
-        let checked = match bound(self.options.health_check_timeout) {
-            None => check.await,
-            Some(timeout) => match tokio::time::timeout(timeout, check).await {
-                Ok(checked) => checked,
-                Err(_) => Err(HttpError::Slow {
-                    address: server.name(),
-                    timeout,
-                }),
-            },
+        let timeout = bound(self.options.health_check_timeout).unwrap_or(LONGEST_CHECK);
+        let checked = match tokio::time::timeout(timeout, check).await {
+            Ok(checked) => checked,
+            Err(_) => Err(HttpError::Slow {
+                address: server.name(),
+                timeout,
+            }),
         };
+        server.note_check(!matches!(&checked, Err(error) if error.meaning() == Meaning::Down));
         match &checked {
             Ok(_) => server.set_back(),
-            Err(error) => self.note_apart(position, error),
+            Err(error) if error.meaning() == Meaning::Down || self.is_missing(error) => {
+                server.set_aside(error);
+            }
+            // It answers, without the repository, and is used nevertheless.
+            Err(error) if error.is_not_found() && self.options.force_connection => {
+                server.set_back()
+            }
+            // It answers something else than it should. It is not checked again at once: servers lock out whoever repeats
+            // wrong credentials.
+            Err(error) if server.has_failed() => server.set_aside(error),
+            Err(_) => {}
         }
         checked
     }
 
     /// Checks all servers.
     pub(super) async fn check_all(&self, context: &CallContext) -> Result<StoreInfo, HttpError> {
-        let checks = (0..self.servers.len()).map(|position| async move {
-            let turn = self.servers[position].turn().await;
-            self.check(position, &turn, context).await
-        });
+        let checks = (0..self.servers.len()).map(|position| self.check(position, context));
         let checked = join_all(checks).await;
         let mut servers = Vec::new();
         let mut is_filled = None;
@@ -221,7 +233,11 @@ impl Cluster {
                     if self.servers.len() > 1 {
                         tracing::warn!(%error, "a SPARQL server failed its check");
                     }
-                    failure = failure.or(Some(error));
+                    // One that is down may have the repository that another lacks.
+                    let is_down = error.meaning() == Meaning::Down;
+                    if is_down || failure.is_none() {
+                        failure = Some(error);
+                    }
                 }
             }
         }
@@ -250,17 +266,18 @@ impl Cluster {
         let looking = async {
             loop {
                 tokio::time::sleep(silence).await;
+                let asked = Instant::now();
                 // Few requests take so long that this is begun.
                 let look = async {
-                    let turn = server.turn().await;
-                    // Another request may have found it out.
-                    if !server.has_failed_since(begun) {
-                        // What is wrong with the server is kept by it.
-                        let _ = self.check(position, &turn, &CallContext::new()).await;
+                    let _turn = server.turn().await;
+                    // Another request may have found it out meanwhile.
+                    if let Some(answers) = server.answered_check(asked) {
+                        return answers;
                     }
+                    let checked = self.check(position, &CallContext::new()).await;
+                    !matches!(checked, Err(error) if error.meaning() == Meaning::Down)
                 };
-                Box::pin(look).await;
-                if server.has_failed_since(begun) {
+                if !Box::pin(look).await {
                     // That is no answer to the request, which may have been carried out.
                     return HttpError::Silent {
                         address: server.name(),
@@ -294,7 +311,8 @@ impl Cluster {
         let cluster = Arc::clone(self);
         runtime.spawn(async move {
             // The server remembers the outcome.
-            let _ = cluster.check(position, &turn, &CallContext::new()).await;
+            let _ = cluster.check(position, &CallContext::new()).await;
+            drop(turn);
         });
     }
 }

@@ -180,8 +180,13 @@ impl HttpEndpoint {
         let position = cluster.fit();
         let exchange = cluster.check_on(position, context);
         let text = update.to_string();
-        let kind = cluster.check_within(position, cluster.kind_by(exchange));
-        let kind = within(context, kind).await?;
+        let kind = match self.known_kind() {
+            Some(kind) => kind,
+            None => {
+                let kind = cluster.check_within(position, cluster.kind_by(exchange));
+                within(context, kind).await?
+            }
+        };
         let url = exchange.server.updates_alone(kind).ok_or_else(read_only)?;
         let updated = exchange.change(Change {
             method: Method::POST,

@@ -96,6 +96,8 @@ pub(super) enum HttpError {
     Lost { address: String, cause: String },
     #[error("{address} sent nothing for {} ms", .timeout.as_millis())]
     Silent { address: String, timeout: Duration },
+    #[error("{address} has failed not long ago, and is skipped")]
+    Skipped { address: String },
     #[error("no connection to {address} became free within {} ms", .timeout.as_millis())]
     Busy { address: String, timeout: Duration },
     #[error("{address} gave no whole answer within {} ms", .timeout.as_millis())]
@@ -169,6 +171,7 @@ impl HttpError {
     pub(super) fn meaning(&self) -> Meaning {
         match self {
             HttpError::Connect { .. }
+            | HttpError::Skipped { .. }
             | HttpError::Lost { .. }
             | HttpError::Silent { .. }
             | HttpError::Slow { .. }
@@ -205,7 +208,7 @@ impl HttpError {
     /// again.
     pub(super) fn is_undone(&self) -> bool {
         match self {
-            HttpError::Connect { .. } | HttpError::Busy { .. } => true,
+            HttpError::Connect { .. } | HttpError::Skipped { .. } | HttpError::Busy { .. } => true,
             HttpError::Status { status, .. } => matches!(
                 *status,
                 StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY | StatusCode::TOO_MANY_REQUESTS
@@ -220,10 +223,17 @@ impl HttpError {
         self.is_undone() || status.is_some_and(|status| !status.is_server_error())
     }
 
+    /// Returns whether the server says that there is no such thing: outside of a transaction, the repository.
+    pub(super) fn is_not_found(&self) -> bool {
+        let status = self.status();
+        status.is_some_and(|status| status == StatusCode::NOT_FOUND)
+    }
+
     /// Returns what is wrong with the server, in words that name neither the server nor what it said.
     pub(super) fn trouble(&self) -> String {
         match self {
             HttpError::Connect { .. } => "it cannot be connected to".to_owned(),
+            HttpError::Skipped { .. } => "it is skipped".to_owned(),
             HttpError::Lost { .. } | HttpError::Broken { .. } | HttpError::Unfinished { .. } => {
                 "it breaks connections off".to_owned()
             }
@@ -234,9 +244,7 @@ impl HttpError {
             HttpError::Credentials { status, .. } => {
                 format!("it wants other credentials ({})", status.as_u16())
             }
-            HttpError::Status { status, .. } if status.as_u16() == 404 => {
-                "it has no such repository (404)".to_owned()
-            }
+            _ if self.is_not_found() => "it has no such repository (404)".to_owned(),
             HttpError::Status { status, .. } | HttpError::Redirect { status, .. } => {
                 format!("it answers with the status {}", status.as_u16())
             }
@@ -245,7 +253,7 @@ impl HttpError {
             | HttpError::Unmarked { .. }
             | HttpError::Malformed { .. }
             | HttpError::TooLarge { .. } => {
-                "it answers with something else than results".to_owned()
+                "it answers with something other than results".to_owned()
             }
             HttpError::OutOfMemory => "there is no memory for its answer".to_owned(),
         }

@@ -34,7 +34,8 @@ pub(super) async fn repeated<T>(
         None if !options.fails_over() => retried(0, options, attempt).await,
         // Whoever stays with a server can begin again on another one.
         Some(position) => {
-            let attempted = cluster.watched(position, attempt(position)).await;
+            cluster.check_fit(position)?;
+            let attempted = Box::pin(cluster.watched(position, attempt(position))).await;
             match &attempted {
                 Ok(_) => cluster.servers[position].set_back(),
                 Err(error) => cluster.note_apart(position, error),
@@ -89,6 +90,8 @@ enum Step<T> {
     Done(Result<T, HttpError>),
     Down(HttpError),
     Refused(HttpError),
+    /// The server lacks the repository.
+    Missing(HttpError),
 }
 
 impl<'c> Rounds<'c> {
@@ -107,12 +110,14 @@ impl<'c> Rounds<'c> {
     async fn run<T>(mut self, attempt: &Attempt<'_, T>) -> Result<T, HttpError> {
         let interval = self.cluster.options.retry_interval;
         loop {
-            let mut down = None;
-            let mut refused = None;
-            for position in self.cluster.order() {
+            let (mut down, mut refused, mut missing) = (None, None, None);
+            let order = self.cluster.order();
+            let are_all = order.len() == self.cluster.servers.len();
+            for position in order {
                 match self.step(position, attempt).await {
                     Step::Done(result) => return result,
                     Step::Refused(error) => refused = Some(error),
+                    Step::Missing(error) => missing = Some(error),
                     Step::Down(error) if self.is_over() => return Err(error),
                     Step::Down(error) => down = Some(error),
                 }
@@ -121,13 +126,16 @@ impl<'c> Rounds<'c> {
             if let Some(error) = refused {
                 return Err(error);
             }
-            match (down, self.until) {
-                (Some(error), Some(until)) => {
+            match (down, missing, self.until) {
+                (Some(error), _, Some(until)) => {
                     if Instant::now() + interval >= until {
                         return Err(error);
                     }
                     tokio::time::sleep(interval).await;
                 }
+                // Those that were left out may have the repository.
+                (None, Some(_), _) if !are_all => {}
+                (None, Some(error), _) => return Err(error),
                 _ => unreachable!("a round without an answer has a server that is down"),
             }
         }
@@ -171,6 +179,7 @@ impl<'c> Rounds<'c> {
         cluster.note_apart(position, &error);
         match error.meaning() {
             Meaning::Final => Step::Done(Err(error)),
+            _ if cluster.is_missing(&error) => Step::Missing(error),
             Meaning::Refused => Step::Refused(error),
             Meaning::Down => {
                 let time = self.time;

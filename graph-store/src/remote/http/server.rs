@@ -1,11 +1,11 @@
 //! One server: its addresses for queries and updates, its connections, and whether it is skipped.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use outbound::address::below;
 use reqwest::Url;
-use tokio::sync::{Mutex, OwnedMutexGuard, SemaphorePermit};
+use tokio::sync::{OwnedMutexGuard, SemaphorePermit};
 
 use super::error::{HttpError, OptionsError};
 use super::options::ConnectionOptions;
@@ -21,8 +21,10 @@ pub(super) struct Server {
     repository: Option<String>,
     /// The address that takes updates, if it is configured.
     updates: Option<Url>,
-    /// Held by whoever checks it.
-    checking: Arc<Mutex<()>>,
+    /// Held by whoever checks it while requests wait.
+    checking: Arc<tokio::sync::Mutex<()>>,
+    /// When the last check ended, and whether the server answered it.
+    checked: Mutex<Option<(Instant, bool)>>,
 }
 
 impl Server {
@@ -44,6 +46,7 @@ impl Server {
             repository: options.repository.clone(),
             updates: updates.cloned(),
             checking: Arc::default(),
+            checked: Mutex::default(),
         })
     }
 
@@ -135,9 +138,16 @@ impl Server {
         self.server.has_failed()
     }
 
-    /// Returns whether the server has failed since `time`, and not answered since then.
-    pub(super) fn has_failed_since(&self, time: Instant) -> bool {
-        self.server.has_failed_since(time)
+    /// Records how a check has ended: whether the server answered.
+    pub(super) fn note_check(&self, answers: bool) {
+        let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        *checked = Some((Instant::now(), answers));
+    }
+
+    /// Returns whether the server answered the last check, if that has ended since `time`.
+    pub(super) fn answered_check(&self, time: Instant) -> Option<bool> {
+        let checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        checked.and_then(|(ended, answers)| (ended >= time).then_some(answers))
     }
 
     /// Returns whether it is time to look whether the server, which has failed, answers again.
@@ -145,7 +155,7 @@ impl Server {
         self.has_failed() && self.server.aside_until().is_none()
     }
 
-    /// Waits for the turn of checking the server: one check at a time is enough.
+    /// Waits for the turn of checking the server on behalf of requests: one check at a time is enough.
     pub(super) async fn turn(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.checking).lock_owned().await
     }

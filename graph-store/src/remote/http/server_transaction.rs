@@ -111,24 +111,31 @@ impl ServerTransaction {
     }
 
     /// Finds out whether the transaction was committed although no answer said so: whether the server, once it has ended
-    /// the transaction, has a solution of a query for what only this transaction writes.
+    /// the transaction, has a solution of a query for what only this transaction leaves behind.
+    ///
+    /// Another server that has one proves it too, if `is_written`: if it is there because something was written. What is so because
+    /// something was removed may be so at a server that does not know yet what was there.
     ///
     /// # Errors
     /// When that is not known by the deadline.
     pub async fn settle(
         &mut self,
-        written: &Select,
+        left: &Select,
+        is_written: bool,
         context: &CallContext,
     ) -> Result<bool, StoreError> {
-        let wanted = &projection(written)?;
-        let (text, dataset) = (written.to_string(), stated());
+        let wanted = &projection(left)?;
+        let (text, dataset) = (left.to_string(), stated());
         let query = Query {
             text: &text,
             dataset: &dataset,
             format: ResultFormat::Json,
         };
         let wire = &self.wire;
-        let is_written = |server| -> BoxFuture<'_, _> {
+        let is_there = |server: Option<usize>| -> BoxFuture<'_, _> {
+            if server.is_none() && !is_written {
+                return Box::pin(async { Ok(false) });
+            }
             Box::pin(within(context, async move {
                 let endpoint = wire.endpoint();
                 let select = |exchange| -> BoxFuture<'_, _> {
@@ -138,7 +145,7 @@ impl ServerTransaction {
                 Ok(!read.await?.1.terms.is_empty())
             }))
         };
-        let settled = wire.settle(&is_written, context).await;
+        let settled = Box::pin(wire.settle(&is_there, context)).await;
         self.is_over = settled.is_ok();
         settled
     }
@@ -159,7 +166,7 @@ impl ServerTransaction {
         let (wire, lasts) = (Arc::clone(&self.wire), self.lasts);
         Some(
             self.runtime
-                .spawn(async move { wire.end_in_time(lasts).await }),
+                .spawn(async move { wire.end_in_time(lasts, ()).await }),
         )
     }
 }

@@ -138,7 +138,8 @@ pub(super) async fn changed<'c>(
     loop {
         let sent = cluster.on(server, context).change(change());
         let sent = if options.fails_over() {
-            cluster.watched(server, sent).await
+            cluster.check_fit(server)?;
+            Box::pin(cluster.watched(server, sent)).await
         } else {
             sent.await
         };

@@ -53,8 +53,10 @@ struct State {
     /// What is applied and was not sent yet.
     pending: QuadChange,
     blank: BlankQuads,
-    /// Kept until the server has ended the transaction; `None` afterwards.
+    /// Kept until the server has ended the transaction, or has failed where another takes over.
     turn: Option<Turn>,
+    /// It has been committed or is being ended.
+    is_over: bool,
 }
 
 impl Rdf4jTransaction {
@@ -65,9 +67,8 @@ impl Rdf4jTransaction {
         context: &CallContext,
     ) -> Result<Self, StoreError> {
         let mut turn = queue.turn(context).await?;
-        let log = Log {
-            endpoint: &**endpoint,
-        };
+        let session = HttpSession::new(endpoint, None);
+        let log = Log { endpoint: &session };
         if turn.is_open() {
             // Of two transactions that RDF4J commits at the same time, neither may see the other.
             context.count_call();
@@ -85,6 +86,7 @@ impl Rdf4jTransaction {
                 pending: QuadChange::default(),
                 blank: BlankQuads::default(),
                 turn: Some(turn),
+                is_over: false,
             }),
         });
         let view: Arc<dyn SparqlEndpoint> = Arc::clone(&open) as _;
@@ -167,7 +169,7 @@ impl Open {
         context: &CallContext,
         request: impl Future<Output = Result<T, HttpError>>,
     ) -> Result<T, StoreError> {
-        if state.turn.is_none() {
+        if state.is_over {
             return Err(ended());
         }
         let answered = self.wire.run(context, request).await;
@@ -180,20 +182,24 @@ impl Open {
     /// nobody can be relied on to wait for it. Where another server takes over, the next transaction does not wait for
     /// one that has failed.
     fn end(&self, state: &mut State) -> Option<tokio::task::JoinHandle<()>> {
-        let turn = state.turn.take()?;
-        let cluster = self.endpoint.cluster();
-        let has_failed = cluster.servers[self.wire.server()].has_failed();
-        let turn = (!cluster.options.fails_over() || !has_failed).then_some(turn);
+        if std::mem::replace(&mut state.is_over, true) {
+            return None;
+        }
+        let turn = state.turn.take().filter(|_| !self.wire.has_failed());
         let (wire, timeout) = (Arc::clone(&self.wire), self.options.transaction_timeout);
-        let task = self.runtime.spawn(async move {
-            wire.end_in_time(timeout).await;
-            drop(turn);
-        });
+        let task = self
+            .runtime
+            .spawn(async move { wire.end_in_time(timeout, turn).await });
         Some(task)
     }
 
     /// Commits the transaction; finds out what became of it if the answer is lost, or says why it failed.
-    async fn commit(&self, request: &str, context: &CallContext) -> Result<(), StoreError> {
+    async fn commit(
+        &self,
+        request: &str,
+        turn: &mut Option<Turn>,
+        context: &CallContext,
+    ) -> Result<(), StoreError> {
         let is_written = |server| -> BoxFuture<'_, _> {
             Box::pin(async move {
                 let session = HttpSession::new(&self.endpoint, server);
@@ -212,7 +218,11 @@ impl Open {
             Failure::Lost => false,
         };
         let lost = error.into_store_error();
-        match self.wire.settle(&is_written, context).await {
+        if self.wire.has_failed() {
+            // Others go on, and make this transaction conflict if it is still open.
+            *turn = None;
+        }
+        match Box::pin(self.wire.settle(&is_written, context)).await {
             Ok(true) => Ok(()),
             Ok(false) if has_failed => Err(lost),
             Ok(false) => Err(StoreError::Conflict),
@@ -270,7 +280,7 @@ impl Transaction for Rdf4jTransaction {
     async fn apply(&mut self, change: QuadChange, context: &CallContext) -> Result<(), StoreError> {
         context.check()?;
         let mut state = self.open.state.lock().await;
-        if state.turn.is_none() {
+        if state.is_over {
             return Err(ended());
         }
         let checked = check_change(&change, DotSegments::Kept)
@@ -306,12 +316,14 @@ impl Transaction for Rdf4jTransaction {
         open.flush(&mut state, context).await?;
         context.check()?;
         let context = to_the_end(context);
-        let Some(turn) = &mut state.turn else {
+        if state.is_over {
             return Err(ended());
-        };
-        turn.doubt();
+        }
+        if let Some(turn) = &mut state.turn {
+            turn.doubt();
+        }
         context.count_call();
-        let committed = open.commit(&record.said.request, &context);
+        let committed = open.commit(&record.said.request, &mut state.turn, &context);
         let committed = crate::remote::write::within(&context, committed);
         let committed = match committed.await {
             Err(StoreError::Call(CallError::Deadline)) => Err(StoreError::OutcomeUnknown(
@@ -327,6 +339,7 @@ impl Transaction for Rdf4jTransaction {
             return Err(error);
         }
         // It has ended by its commit.
+        state.is_over = true;
         if let Some(mut turn) = state.turn.take() {
             turn.took(self.sequence);
         }

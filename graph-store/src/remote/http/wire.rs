@@ -32,6 +32,9 @@ const SERIALIZABLE: (&str, &str) = (
 
 const UPDATE: &str = "application/sparql-update; charset=utf-8";
 
+/// How long a look for what a transaction writes takes, where no option says it.
+const LOOK: Duration = Duration::from_secs(5);
+
 /// An open transaction of a server.
 pub(super) struct Wire {
     endpoint: Arc<HttpEndpoint>,
@@ -92,11 +95,6 @@ impl Wire {
 
     pub(super) fn endpoint(&self) -> &HttpEndpoint {
         &self.endpoint
-    }
-
-    /// Returns the position of the server.
-    pub(super) fn server(&self) -> usize {
-        self.server
     }
 
     /// Carries out an update that can be repeated, outside of all transactions.
@@ -163,7 +161,8 @@ impl Wire {
         if !cluster.options.fails_over() {
             return read.await;
         }
-        let read = cluster.watched(self.server, read).await;
+        cluster.check_fit(self.server)?;
+        let read = Box::pin(cluster.watched(self.server, read)).await;
         read.inspect_err(|error| cluster.note(self.server, error))
     }
 
@@ -205,26 +204,47 @@ impl Wire {
         .await
     }
 
+    /// Returns whether the server of the transaction has failed, and another takes over.
+    pub(super) fn has_failed(&self) -> bool {
+        let cluster = self.endpoint.cluster();
+        cluster.options.fails_over() && cluster.servers[self.server].has_failed()
+    }
+
     /// Rolls the transaction back, if it is still open; afterwards it is not.
     pub(super) async fn end(&self, context: &CallContext) -> Result<(), HttpError> {
-        let exchange = self.endpoint.cluster().on(self.server, context);
-        let ended = exchange.change(Change {
+        let cluster = self.endpoint.cluster();
+        let ended = cluster.on(self.server, context).change(Change {
             method: Method::DELETE,
             url: self.url.clone(),
             content_type: "",
             text: "",
         });
-        match ended.await {
+        let ended = if cluster.options.fails_over() {
+            Box::pin(cluster.watched(self.server, ended)).await
+        } else {
+            ended.await
+        };
+        match ended {
             Ok(_) => Ok(()),
             Err(error) if is_unknown(&error) => Ok(()),
-            Err(error) => Err(error),
+            Err(error) => {
+                if cluster.options.fails_over() {
+                    cluster.note(self.server, &error);
+                }
+                Err(error)
+            }
         }
     }
 
-    /// Rolls the transaction back, however often that must be asked for, until it has ended by itself.
-    pub(super) async fn end_in_time(&self, lasts: Duration) {
+    /// Rolls the transaction back, however often that must be asked for, until it has ended by itself. What is `held` meanwhile is
+    /// given up as soon as the server has failed and another takes over.
+    pub(super) async fn end_in_time<T>(&self, lasts: Duration, held: T) {
+        let mut held = Some(held);
         let context = CallContext::new().with_timeout(lasts);
         while let Err(error) = within(&context, self.end(&context)).await {
+            if self.has_failed() {
+                held.take();
+            }
             if context.check().is_err() {
                 tracing::warn!(%error, "a transaction of the SPARQL server ends by its time-out");
                 break;
@@ -267,7 +287,8 @@ impl Wire {
     ) -> Result<bool, StoreError> {
         let options = self.endpoint.options();
         let context = &if options.fails_over() {
-            sooner(context, options.unavailable_write_timeout)
+            // It is looked for once at least.
+            sooner(context, options.unavailable_write_timeout.max(LOOK))
         } else {
             context.clone()
         };
@@ -313,12 +334,10 @@ impl Wire {
         &self,
         asked: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
-        match bound(self.endpoint.options().health_check_timeout) {
-            None => asked.await,
-            Some(time) => match tokio::time::timeout(time, asked).await {
-                Ok(answered) => answered,
-                Err(_) => Err(StoreError::Unavailable("it does not answer in time".into())),
-            },
+        let time = bound(self.endpoint.options().health_check_timeout).unwrap_or(LOOK);
+        match tokio::time::timeout(time, asked).await {
+            Ok(answered) => answered,
+            Err(_) => Err(StoreError::Unavailable("it does not answer in time".into())),
         }
     }
 

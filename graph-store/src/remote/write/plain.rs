@@ -106,7 +106,7 @@ impl WriteStore for PlainWriter {
             session,
             graphs: self.graphs,
             known: Known::default(),
-            turn,
+            turn: Some(turn),
             sequence,
             is_isolated: Arc::clone(&self.is_isolated),
             endpoint: Arc::clone(&self.endpoint),
@@ -183,7 +183,8 @@ struct PlainTransaction {
     session: Arc<dyn UpdateSession>,
     graphs: Graphs,
     known: Known,
-    turn: Turn,
+    /// `None` once others need not wait for it.
+    turn: Option<Turn>,
     sequence: u64,
     is_isolated: Arc<AtomicBool>,
     endpoint: Arc<dyn UpdateEndpoint>,
@@ -267,11 +268,12 @@ impl PlainTransaction {
     ///
     /// Where it was not applied yet, the sequence is taken from it, so that it never will be.
     async fn settle(
-        &self,
+        &mut self,
         request: &str,
         lost: StoreError,
         context: &CallContext,
     ) -> Result<(), StoreError> {
+        let longest = self.waits.outcome;
         let settled = async {
             loop {
                 match self.outcome(request, context).await {
@@ -286,6 +288,10 @@ impl PlainTransaction {
                     }
                     Err(error) => {
                         tracing::debug!(%error, "the outcome of an update is looked for");
+                        if matches!(error, StoreError::Interrupted(_)) {
+                            // Others write to another server, where only one can take the sequence.
+                            self.turn = None;
+                        }
                         let elsewhere = self.outcome_elsewhere(request, context).await;
                         if matches!(elsewhere, Ok(Outcome::Applied)) {
                             return Ok(());
@@ -295,7 +301,7 @@ impl PlainTransaction {
                 tokio::time::sleep(PAUSE).await;
             }
         };
-        let settled = tokio::time::timeout(self.waits.outcome, settled);
+        let settled = tokio::time::timeout(longest, settled);
         let settled = within(context, async {
             let late = |_| Err(CallError::Deadline.into());
             settled.await.unwrap_or_else(late)
@@ -389,7 +395,9 @@ impl Transaction for PlainTransaction {
         let request = &record.said.request;
         let context = to_the_end(context);
         // Whatever goes wrong from here on, somebody else may have the sequence.
-        self.turn.doubt();
+        if let Some(turn) = &mut self.turn {
+            turn.doubt();
+        }
         context.count_call();
         let started = std::time::Instant::now();
         let found = async {
@@ -423,7 +431,9 @@ impl Transaction for PlainTransaction {
         if let Some(lost) = lost {
             self.settle(request, lost, &context).await?;
         }
-        self.turn.took(self.sequence);
+        if let Some(turn) = &mut self.turn {
+            turn.took(self.sequence);
+        }
         Ok(record)
     }
 
