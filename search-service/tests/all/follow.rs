@@ -112,6 +112,7 @@ async fn what_is_served_stays_while_the_store_of_schemas_is_unavailable() {
         .await;
     one.bind("sky").await;
     two.until_found("first").await;
+    world.until_nobody_builds().await;
     for (manner, message) in [
         (
             Manner::Away,

@@ -114,6 +114,16 @@ impl World {
         self.store.replace(id, text.into(), &any).await.unwrap();
     }
 
+    /// Waits until the lease on building is given back, which nobody can do without the store.
+    pub(crate) async fn until_nobody_builds(&self) {
+        let name = format!("search-indexes/{}", self.name);
+        eventually("the lease is given back", async || {
+            let lease = self.store.lease(&name).await.unwrap();
+            lease.is_some_and(|lease| lease.holder.is_empty())
+        })
+        .await;
+    }
+
     pub(crate) fn options(&self) -> SearchOptions {
         let mut options = SearchOptions {
             shares_indexes: true,
