@@ -40,10 +40,10 @@ async fn fresh(app: &App) -> Found {
     let checks = vec![store, schema, rights, query, check_mutation(app).await];
     let description = "The object service answers GraphQL requests.";
     let record = HealthRecord::of_service(&app.host.options.name, "graphql", description, checks);
-    let schemas = schemas.filter(|trouble| !trouble.serves);
+    let obstacle = schemas.as_ref().and_then(StoreTrouble::obstacle);
     Found {
         record,
-        schemas: schemas.map(|trouble| trouble.message),
+        schemas: obstacle.map(str::to_owned),
     }
 }
 
@@ -88,8 +88,8 @@ async fn check_store(app: &App) -> HealthRecord {
 
 /// Checks what is bound, given what is wrong with the store of schemas.
 async fn check_schema(app: &App, trouble: Option<&StoreTrouble>) -> HealthRecord {
-    if let Some(trouble) = trouble.filter(|trouble| !trouble.serves) {
-        return SCHEMA.record(Status::Error, trouble.message.clone());
+    if let Some(obstacle) = trouble.and_then(StoreTrouble::obstacle) {
+        return SCHEMA.record(Status::Error, obstacle.to_owned());
     }
     let (mut status, mut message) = match (app.bound(), app.not_followed.load_full()) {
         (Some(bound), None) => (Status::Ok, format!("schema `{}` is bound", bound.id)),

@@ -106,10 +106,7 @@ fn any() -> Expected {
 }
 
 fn revision(stored: &StoredSchema) -> Expected {
-    Expected {
-        one_of: Some(Revisions::Listed(vec![stored.revision.clone()])),
-        none_of: None,
-    }
+    Expected::revision(&stored.revision)
 }
 
 fn bound(id: &str) -> Binding {
@@ -252,11 +249,7 @@ async fn rights_are_compared_too(Subject { one, two, other }: Subject) {
         .set_rights("rbac: {a: 1}".into(), &revision(&first))
         .await;
     let second = second.expect("the revision is that one");
-    let new_only = Expected {
-        one_of: None,
-        none_of: Some(Revisions::Any),
-    };
-    for expected in [revision(&first), new_only] {
+    for expected in [revision(&first), Expected::nothing()] {
         let late = one.set_rights("rbac: {}".into(), &expected).await;
         assert!(
             matches!(late, Err(SchemaStoreError::RevisionMismatch)),

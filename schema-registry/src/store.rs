@@ -70,6 +70,24 @@ impl Revisions {
 }
 
 impl Expected {
+    /// Expects a document of this revision.
+    #[must_use]
+    pub fn revision(revision: impl Into<String>) -> Self {
+        Expected {
+            one_of: Some(Revisions::Listed(vec![revision.into()])),
+            none_of: None,
+        }
+    }
+
+    /// Expects that there is no document.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Expected {
+            one_of: None,
+            none_of: Some(Revisions::Any),
+        }
+    }
+
     /// Fails when a document of this revision is not what is expected.
     ///
     /// # Errors

@@ -37,8 +37,13 @@ fn found(app: &SearchApp, look: &Look) -> Found {
     Found {
         record,
         engine_answers: matches!(look.searched, EngineState::Answers),
-        schemas: look.schemas.as_ref().and_then(obstructing),
+        schemas: obstacle(look).map(str::to_owned),
     }
+}
+
+/// Returns why the store of schemas does not do what it is asked for.
+fn obstacle(look: &Look) -> Option<&str> {
+    look.schemas.as_ref().and_then(StoreTrouble::obstacle)
 }
 
 fn record(check: &Check, severity: Severity, message: impl Into<String>) -> HealthRecord {
@@ -70,8 +75,8 @@ fn check_search(app: &SearchApp, look: &Look) -> HealthRecord {
         }
         EngineState::Answers => {}
     }
-    if let Some(trouble) = look.schemas.as_ref().and_then(obstructing) {
-        return record(&SEARCH, severities.unavailable, trouble);
+    if let Some(obstacle) = obstacle(look) {
+        return record(&SEARCH, severities.unavailable, obstacle);
     }
     let Some(bound) = app.bound() else {
         return record(&SEARCH, severities.soml, unbound(app));
@@ -95,11 +100,6 @@ fn check_search(app: &SearchApp, look: &Look) -> HealthRecord {
         return SEARCH.record(Status::Warning, message);
     }
     SEARCH.record(Status::Ok, message)
-}
-
-/// Returns what is wrong with the store of schemas, unless it does what it is asked for.
-fn obstructing(trouble: &StoreTrouble) -> Option<String> {
-    (!trouble.serves).then(|| trouble.message.clone())
 }
 
 fn check_indexes(app: &SearchApp, look: &Look) -> HealthRecord {

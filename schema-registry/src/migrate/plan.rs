@@ -59,39 +59,13 @@ impl Migration {
     pub(super) async fn inspect(&self) -> Result<Result<Plan, Skipped>, MigrationError> {
         let options = &self.options;
         let record = self.record().await?;
-        let of_origin = self.source.migration().await;
-        if let Some(record) = of_origin.in_origin("read the record of migrations")?
-            && !matches!(record.phase, MigrationPhase::Emptying { .. })
-        {
-            let from = record.source;
-            return Err(MigrationError::OriginIncomplete { from });
-        }
-        let missing = self.source.missing().await;
-        let files = missing.in_origin("look for lost documents")?;
-        if !files.is_empty() {
-            return Err(MigrationError::Lost { files });
-        }
+        self.check_origin().await?;
         let is_resumed = record
             .as_ref()
             .is_some_and(|record| record.source == options.source);
-        let bindings = self.source.bindings().await;
-        let bindings = bindings.in_origin("list what is bound")?;
+        let (mut bindings, others) = self.bindings().await?;
         let listed = self.source.list().await.in_origin("list the schemas")?;
         let rights = self.source.rights().await.in_origin("read the rights")?;
-        let (bindings, others): (Vec<_>, Vec<_>) = bindings
-            .into_iter()
-            .map(|origin| (self.in_destination(&origin), origin))
-            .partition(|(destination, _)| destination.is_some());
-        let mut bindings: Vec<_> = bindings
-            .into_iter()
-            .filter_map(|(destination, origin)| {
-                let destination = destination?;
-                Some(MovedBinding {
-                    origin,
-                    destination,
-                })
-            })
-            .collect();
         check_bindings(&bindings, &listed)?;
         let emptied = match &record {
             Some(MigrationRecord {
@@ -119,7 +93,7 @@ impl Migration {
             }
         }
         if options.clean_after || emptied.is_some() {
-            check_others(others.iter().map(|(_, other)| other))?;
+            check_others(&others)?;
         }
         let is_emptying = emptied.is_some();
         // What was bound since the origin began to be emptied stays there with its schema.
@@ -142,6 +116,42 @@ impl Migration {
             there,
             record,
         }))
+    }
+
+    /// Fails if the origin does not have all that was stored there.
+    async fn check_origin(&self) -> Result<(), MigrationError> {
+        let record = self.source.migration().await;
+        if let Some(record) = record.in_origin("read the record of migrations")?
+            && !matches!(record.phase, MigrationPhase::Emptying { .. })
+        {
+            let from = record.source;
+            return Err(MigrationError::OriginIncomplete { from });
+        }
+        let missing = self.source.missing().await;
+        let files = missing.in_origin("look for lost documents")?;
+        if files.is_empty() {
+            Ok(())
+        } else {
+            Err(MigrationError::Lost { files })
+        }
+    }
+
+    /// Returns what is bound in the origin, and what of it the destination cannot keep.
+    async fn bindings(
+        &self,
+    ) -> Result<(Vec<MovedBinding>, Vec<ApplicationBinding>), MigrationError> {
+        let all = self.source.bindings().await;
+        let (mut moved, mut others) = (Vec::new(), Vec::new());
+        for origin in all.in_origin("list what is bound")? {
+            match self.in_destination(&origin) {
+                Some(destination) => moved.push(MovedBinding {
+                    origin,
+                    destination,
+                }),
+                None => others.push(origin),
+            }
+        }
+        Ok((moved, others))
     }
 
     async fn there(&self) -> Result<There, MigrationError> {
@@ -359,10 +369,8 @@ fn check_bindings(bindings: &[MovedBinding], listed: &[SchemaEntry]) -> Result<(
 }
 
 /// Refuses to remove what other applications have bound from the origin.
-fn check_others<'a>(
-    others: impl Iterator<Item = &'a ApplicationBinding>,
-) -> Result<(), MigrationError> {
-    let bound = others.filter(|other| other.binding.id().is_some());
+fn check_others(others: &[ApplicationBinding]) -> Result<(), MigrationError> {
+    let bound = others.iter().filter(|other| other.binding.id().is_some());
     let applications: BTreeSet<_> = bound.map(|other| other.application.clone()).collect();
     if applications.is_empty() {
         return Ok(());

@@ -1,5 +1,8 @@
 //! Moves what is to be moved.
 
+use std::fmt;
+use std::sync::Arc;
+
 use uuid::Uuid;
 
 use super::Migration;
@@ -8,7 +11,7 @@ use super::plan::{Cleaning, MovedBinding, Plan};
 use super::report::{Fate, MigrationReport, Moved, Skipped};
 use super::turn::Turn;
 use crate::store::{
-    Binding, Expected, LeaseRecord, MigrationPhase, MigrationRecord, Revisions, SchemaEntry,
+    Binding, Expected, LeaseRecord, MigrationPhase, MigrationRecord, SchemaEntry, SchemaStore,
     SchemaStoreError, StoredSchema,
 };
 
@@ -113,7 +116,7 @@ impl Migration {
                     swapped.await.in_destination(DOING)?;
                 }
                 if let Some(rights) = &plan.there.rights {
-                    let removed = self.destination.remove_rights(&exactly(rights)).await;
+                    let removed = Document::Rights.remove(&*self.destination, rights).await;
                     unless_changed(removed).in_destination(DOING)?;
                 }
             }
@@ -128,7 +131,7 @@ impl Migration {
         report: &mut MigrationReport,
     ) -> Result<(), MigrationError> {
         let cleaned_rights = plan.cleaning != Cleaning::Nothing && plan.there.rights.is_some();
-        if let Some((rights, fate)) = self.copy_rights(turn).await? {
+        if let Some((rights, fate)) = self.copy_document(Document::Rights, turn).await? {
             report.rights = Some(Moved {
                 item: rights.text.len(),
                 fate: after_cleaning(fate, cleaned_rights),
@@ -137,7 +140,10 @@ impl Migration {
         }
         let was_there = |id: &str| plan.cleaning == Cleaning::Everything && plan.there.has(id);
         for entry in &plan.schemas {
-            let Some((stored, fate)) = self.copy_schema(&entry.id, turn).await? else {
+            let Some((stored, fate)) = self
+                .copy_document(Document::Schema(&entry.id), turn)
+                .await?
+            else {
                 // Somebody has removed it meanwhile.
                 continue;
             };
@@ -165,66 +171,31 @@ impl Migration {
         Ok(())
     }
 
-    /// Copies the rights as they are now; `None` if there are none.
-    async fn copy_rights(
+    /// Copies a document as it is now; `None` if there is none any more.
+    async fn copy_document(
         &self,
+        document: Document<'_>,
         turn: &Turn,
     ) -> Result<Option<(StoredSchema, Fate)>, MigrationError> {
+        let (read, store) = (format!("read {document}"), format!("store {document}"));
         for _ in 0..ROUNDS {
-            let stored = self.source.rights().await.in_origin("read the rights")?;
+            let stored = document.read(&*self.source).await.in_origin(&read)?;
             let Some(stored) = stored else {
                 return Ok(None);
             };
-            let there = self.destination.rights().await;
-            let (expected, fate) = match there.in_destination("read the rights")? {
+            let there = document.read(&*self.destination).await;
+            let there = there.in_destination(&read)?;
+            let fate = match &there {
                 Some(there) if there.text == stored.text => return Ok(Some((stored, Fate::Same))),
                 Some(_) if !self.options.force => return Ok(Some((stored, Fate::Kept))),
-                Some(there) => (exactly(&there), Fate::Overwritten),
-                None => (new(), Fate::Copied),
+                Some(_) => Fate::Overwritten,
+                None => Fate::Copied,
             };
             turn.check().await?;
-            let set = self.destination.set_rights(stored.text.clone(), &expected);
-            match set.await {
-                Ok(_) => return Ok(Some((stored, fate))),
-                Err(SchemaStoreError::RevisionMismatch) => {}
-                Err(error) => return Err(error).in_destination("store the rights"),
-            }
-        }
-        Err(contended("the rights"))
-    }
-
-    /// Copies a schema as it is now; `None` if there is none any more.
-    async fn copy_schema(
-        &self,
-        id: &str,
-        turn: &Turn,
-    ) -> Result<Option<(StoredSchema, Fate)>, MigrationError> {
-        let (read, store) = (
-            format!("read the schema `{id}`"),
-            format!("store the schema `{id}`"),
-        );
-        for _ in 0..ROUNDS {
-            let Some(stored) = self.source.get(id).await.in_origin(&read)? else {
-                return Ok(None);
-            };
-            let text = stored.text.clone();
-            let there = self.destination.get(id).await.in_destination(&read)?;
-            match &there {
-                Some(there) if there.text == text => return Ok(Some((stored, Fate::Same))),
-                Some(_) if !self.options.force => return Ok(Some((stored, Fate::Kept))),
-                _ => {}
-            }
-            turn.check().await?;
-            let (written, fate) = match there {
-                Some(there) => {
-                    let expected = exactly(&there);
-                    let replaced = self.destination.replace(id, text, &expected).await;
-                    (replaced, Fate::Overwritten)
-                }
-                None => (self.destination.create(id, text).await, Fate::Copied),
-            };
-            match written {
-                Ok(_) => return Ok(Some((stored, fate))),
+            let text = Arc::clone(&stored.text);
+            let written = document.write(&*self.destination, text, there.as_ref());
+            match written.await {
+                Ok(()) => return Ok(Some((stored, fate))),
                 Err(
                     SchemaStoreError::Exists
                     | SchemaStoreError::NotFound
@@ -233,7 +204,7 @@ impl Migration {
                 Err(error) => return Err(error).in_destination(store),
             }
         }
-        Err(contended(format!("the schema `{id}`")))
+        Err(contended(document.to_string()))
     }
 
     async fn copy_binding(
@@ -284,13 +255,15 @@ impl Migration {
         }
         for moved in &mut report.schemas {
             if moved.fate.is_there() {
-                moved.is_removed = self.remove_schema(&moved.item.id, turn).await?;
+                moved.is_removed = self
+                    .remove_document(Document::Schema(&moved.item.id), turn)
+                    .await?;
             }
         }
         let left = self.source.list().await.in_origin("list the schemas")?;
         // They protect what stays.
         if left.is_empty()
-            && self.remove_rights(turn).await?
+            && self.remove_document(Document::Rights, turn).await?
             && let Some(rights) = &mut report.rights
         {
             rights.is_removed = true;
@@ -319,10 +292,14 @@ impl Migration {
         Err(contended("what is bound"))
     }
 
-    /// Removes a schema from the origin. Returns `false` if it stays, since the destination keeps another one.
-    async fn remove_schema(&self, id: &str, turn: &Turn) -> Result<bool, MigrationError> {
+    /// Removes a document from the origin. Returns `false` if it stays, since the destination keeps another one.
+    async fn remove_document(
+        &self,
+        document: Document<'_>,
+        turn: &Turn,
+    ) -> Result<bool, MigrationError> {
         for _ in 0..ROUNDS {
-            let stored = match self.copy_schema(id, turn).await? {
+            let stored = match self.copy_document(document, turn).await? {
                 None => return Ok(true),
                 Some((stored, Fate::Same)) => stored,
                 Some((_, Fate::Kept)) => return Ok(false),
@@ -330,33 +307,71 @@ impl Migration {
                 Some(_) => continue,
             };
             turn.check().await?;
-            match self.source.remove(id, &exactly(&stored)).await {
+            match document.remove(&*self.source, &stored).await {
                 Ok(()) | Err(SchemaStoreError::NotFound) => return Ok(true),
                 Err(SchemaStoreError::RevisionMismatch) => {}
-                Err(error) => return Err(error).in_origin(format!("remove the schema `{id}`")),
+                Err(error) => return Err(error).in_origin(format!("remove {document}")),
             }
         }
-        Err(contended(format!("the schema `{id}`")))
+        Err(contended(document.to_string()))
+    }
+}
+
+/// A document that is moved.
+#[derive(Clone, Copy)]
+enum Document<'a> {
+    Rights,
+    /// The schema of this name.
+    Schema(&'a str),
+}
+
+impl Document<'_> {
+    async fn read(self, store: &dyn SchemaStore) -> Result<Option<StoredSchema>, SchemaStoreError> {
+        match self {
+            Document::Rights => store.rights().await,
+            Document::Schema(id) => store.get(id).await,
+        }
     }
 
-    /// Removes the rights from the origin, as [`Migration::remove_schema`] does.
-    async fn remove_rights(&self, turn: &Turn) -> Result<bool, MigrationError> {
-        for _ in 0..ROUNDS {
-            let stored = match self.copy_rights(turn).await? {
-                None => return Ok(true),
-                Some((stored, Fate::Same)) => stored,
-                Some((_, Fate::Kept)) => return Ok(false),
-                // They are read back.
-                Some(_) => continue,
-            };
-            turn.check().await?;
-            match self.source.remove_rights(&exactly(&stored)).await {
-                Ok(()) | Err(SchemaStoreError::NotFound) => return Ok(true),
-                Err(SchemaStoreError::RevisionMismatch) => {}
-                Err(error) => return Err(error).in_origin("remove the rights"),
+    /// Stores the document in place of the one that is `there`.
+    async fn write(
+        self,
+        store: &dyn SchemaStore,
+        text: Arc<str>,
+        there: Option<&StoredSchema>,
+    ) -> Result<(), SchemaStoreError> {
+        let expected = there.map(|there| Expected::revision(&there.revision));
+        let written = match (self, expected) {
+            (Document::Rights, expected) => {
+                let expected = expected.unwrap_or_else(Expected::nothing);
+                store.set_rights(text, &expected).await
             }
+            (Document::Schema(id), Some(expected)) => store.replace(id, text, &expected).await,
+            (Document::Schema(id), None) => store.create(id, text).await,
+        };
+        written.map(drop)
+    }
+
+    /// Removes the document as it was read.
+    async fn remove(
+        self,
+        store: &dyn SchemaStore,
+        stored: &StoredSchema,
+    ) -> Result<(), SchemaStoreError> {
+        let expected = Expected::revision(&stored.revision);
+        match self {
+            Document::Rights => store.remove_rights(&expected).await,
+            Document::Schema(id) => store.remove(id, &expected).await,
         }
-        Err(contended("the rights"))
+    }
+}
+
+impl fmt::Display for Document<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Document::Rights => f.write_str("the rights"),
+            Document::Schema(id) => write!(f, "the schema `{id}`"),
+        }
     }
 }
 
@@ -424,22 +439,6 @@ fn after_cleaning(fate: Fate, was_there: bool) -> Fate {
         Fate::Overwritten
     } else {
         fate
-    }
-}
-
-/// Expects a document as it was read.
-fn exactly(stored: &StoredSchema) -> Expected {
-    Expected {
-        one_of: Some(Revisions::Listed(vec![stored.revision.clone()])),
-        none_of: None,
-    }
-}
-
-/// Expects no document.
-fn new() -> Expected {
-    Expected {
-        one_of: None,
-        none_of: Some(Revisions::Any),
     }
 }
 

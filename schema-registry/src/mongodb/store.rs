@@ -15,7 +15,7 @@ use super::document::{
 use super::options::{MongoOptionsError, MongoSchemaOptions};
 use crate::store::{
     ApplicationBinding, Binding, BindingState, Expected, LeaseRecord, MigrationRecord, RIGHTS_ID,
-    Revisions, SchemaEntry, SchemaStore, SchemaStoreError, ServiceKind, StoredSchema,
+    SchemaEntry, SchemaStore, SchemaStoreError, ServiceKind, StoredSchema,
 };
 
 /// A store of documents in a collection of MongoDB, deprecated in favour of other stores.
@@ -93,10 +93,7 @@ impl MongoSchemaStore {
             let deleted = self.calls.delete(same.clone(), Proof::Absent(same));
             return deleted.await.map(drop);
         };
-        let expected = Expected {
-            one_of: Some(Revisions::Listed(vec![revision])),
-            none_of: None,
-        };
+        let expected = Expected::revision(revision);
         match bindings::remove(&self.calls, &id, &expected).await {
             Err(SchemaStoreError::NotFound | SchemaStoreError::RevisionMismatch) => Ok(()),
             removed => removed,

@@ -16,15 +16,16 @@ use test_support::fault_proxy::{Fault, FaultProxy, Harm};
 use tokio::net::TcpSocket;
 
 use crate::rdf4j_endpoint::{Answer, Endpoint, PATIENCE, options};
+use crate::rdf4j_faults::call;
 
 const SHORT: Duration = Duration::from_millis(300);
 
 async fn read(store: &Rdf4jSchemaStore) -> Result<(), SchemaStoreError> {
-    store.get("films").await.map(drop)
+    call(store, true).await
 }
 
 async fn write(store: &Rdf4jSchemaStore) -> Result<(), SchemaStoreError> {
-    store.set_binding(ServiceKind::Objects, None).await
+    call(store, false).await
 }
 
 /// Returns a store over the addresses of two servers.
@@ -67,11 +68,7 @@ async fn reads_and_writes_end_with_their_own_times_while_no_address_answers() {
     for is_read in [true, false] {
         let store = store(is_read);
         let begun = Instant::now();
-        let answer = if is_read {
-            read(&store).await
-        } else {
-            write(&store).await
-        };
+        let answer = call(&store, is_read).await;
         assert!(
             matches!(answer, Err(SchemaStoreError::Unavailable(_))),
             "{answer:?}"
@@ -134,11 +131,7 @@ async fn which_statuses_another_address_is_asked_after_is_configured() {
                 options.connection.retry_on_http_4xx = on_4xx;
                 options.connection.retry_on_http_5xx = on_5xx;
             });
-            let answer = if is_read {
-                read(&store).await
-            } else {
-                write(&store).await
-            };
+            let answer = call(&store, is_read).await;
             assert_eq!(answer.is_ok(), moves_on, "{status} {is_read}: {answer:?}");
             assert_eq!(other.sent().is_empty(), !moves_on, "{status} {is_read}");
         }
@@ -156,20 +149,13 @@ async fn a_single_address_is_waited_for_where_that_is_forced() {
             options.connection.force_cluster_client = is_forced;
             Rdf4jSchemaStore::new(options).unwrap()
         };
-        let call = async |is_forced: bool| {
-            let store = store(is_forced);
-            if is_read {
-                read(&store).await
-            } else {
-                write(&store).await
-            }
-        };
-        let answer = call(false).await;
+        let asked = async |is_forced: bool| call(&store(is_forced), is_read).await;
+        let answer = asked(false).await;
         assert!(
             matches!(answer, Err(SchemaStoreError::Unavailable(_))),
             "{answer:?}"
         );
-        let mut waiting = pin!(call(true));
+        let mut waiting = pin!(asked(true));
         let answer = tokio::time::timeout(SHORT, &mut waiting).await;
         assert!(answer.is_err(), "{answer:?}");
         proxy.heal();
@@ -256,11 +242,7 @@ async fn an_address_that_hangs_is_left_for_another_and_said_by_health() {
     assert_eq!(store.probe().await.unwrap(), Vec::<String>::new());
     for is_read in [true, false] {
         hangs.store(true, Ordering::SeqCst);
-        if is_read {
-            read(&store).await.unwrap();
-        } else {
-            write(&store).await.unwrap();
-        }
+        call(&store, is_read).await.unwrap();
         let troubles = store.probe().await.unwrap();
         assert_eq!(troubles, ["address 1 of 2: it does not answer in time"]);
         hangs.store(false, Ordering::SeqCst);
@@ -293,12 +275,7 @@ async fn what_is_said_of_a_change_is_so_whichever_request_goes_wrong() {
     let truth = Rdf4jSchemaStore::new(direct.clone()).unwrap();
     truth.probe().await.unwrap();
     let url = direct.connection.addresses.urls()[0].clone();
-    let host = format!(
-        "{}:{}",
-        url.host_str().unwrap(),
-        url.port_or_known_default().unwrap()
-    );
-    let server = tokio::net::lookup_host(host).await.unwrap().next().unwrap();
+    let server = url.socket_addrs(|| None).unwrap()[0];
     for addresses in [3, 1] {
         let proxies: Vec<_> = (0..addresses).map(|_| FaultProxy::start(server)).collect();
         let urls = proxies
@@ -317,14 +294,15 @@ async fn what_is_said_of_a_change_is_so_whichever_request_goes_wrong() {
         for (fault, is_carried_out) in faults() {
             for only in PARTS {
                 number += 1;
-                let case = format!("{addresses} {fault:?} {is_carried_out} {number}");
-                let id = format!("s{addresses}-{number}");
-                proxies[0].harm(Harm {
+                let harm = Harm {
                     fault,
                     is_carried_out,
                     only,
                     times: 1,
-                });
+                };
+                let case = format!("{addresses} {fault:?} {is_carried_out} {number}");
+                let id = format!("s{addresses}-{number}");
+                proxies[0].harm(harm);
                 let text: Arc<str> = format!("id: /soml/{id}\n").into();
                 let created = store.create(&id, Arc::clone(&text)).await.map(drop);
                 proxies[0].heal();
@@ -334,23 +312,13 @@ async fn what_is_said_of_a_change_is_so_whichever_request_goes_wrong() {
                     continue;
                 }
                 made += 1;
-                proxies[0].harm(Harm {
-                    fault,
-                    is_carried_out,
-                    only,
-                    times: 1,
-                });
+                proxies[0].harm(harm);
                 let bound = store.set_binding(ServiceKind::Objects, Some(&id)).await;
                 proxies[0].heal();
                 let binding = truth.binding(ServiceKind::Objects).await.unwrap();
                 compare(&bound, binding == Binding::Schema(id.clone()), &case);
                 truth.set_binding(ServiceKind::Objects, None).await.unwrap();
-                proxies[0].harm(Harm {
-                    fault,
-                    is_carried_out,
-                    only,
-                    times: 1,
-                });
+                proxies[0].harm(harm);
                 let removed = store.remove(&id, &Expected::default()).await;
                 proxies[0].heal();
                 let is_gone = truth.get(&id).await.unwrap().is_none();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use graph_store::remote::http::{Secret, ServerKind, ServerType};
 use schema_registry::{
     Binding, Expected, LeaseRecord, Rdf4jOptionsError, Rdf4jSchemaOptions, Rdf4jSchemaStore,
-    Revisions, SchemaStore, SchemaStoreError, ServiceKind,
+    SchemaStore, SchemaStoreError, ServiceKind,
 };
 use tokio::net::TcpSocket;
 
@@ -19,7 +19,7 @@ use crate::rdf4j_endpoint::{Answer, CONFLICT, Endpoint, PATIENCE, Request, optio
 const SHORT: Duration = Duration::from_millis(50);
 
 /// Reads, or makes a change.
-async fn call(store: &Rdf4jSchemaStore, is_read: bool) -> Result<(), SchemaStoreError> {
+pub(crate) async fn call(store: &Rdf4jSchemaStore, is_read: bool) -> Result<(), SchemaStoreError> {
     if is_read {
         store.get("films").await.map(drop)
     } else {
@@ -423,10 +423,7 @@ async fn a_change_that_conflicts_is_compared_again() {
             (request.kind() == "QUERY").then_some(Answer::Row(revision))
         })
         .await;
-        let one = Expected {
-            one_of: Some(Revisions::Listed(vec!["one".to_owned()])),
-            none_of: None,
-        };
+        let one = Expected::revision("one");
         let replaced = endpoint.store().replace("films", "x: 1".into(), &one).await;
         let is_mismatch = matches!(replaced, Err(SchemaStoreError::RevisionMismatch));
         assert!(is_mismatch, "{conflict} {replaced:?}");

@@ -4,7 +4,7 @@
 //! data. Whatever goes wrong, a mutation that is answered is written, once; one that is refused is not written; what is
 //! read is what is there, or an error; every request ends; and health says how the addresses are.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use graph_store::remote::http::{ConnectionOptions, ServerKind, ServerType};
@@ -83,77 +83,68 @@ const FINAL: [Fault; 3] = [Fault::Status(400), Fault::Status(401), Fault::Status
 struct World {
     options: ConnectionOptions,
     server: SocketAddr,
+    /// The path of its address.
+    base: String,
     /// The path that queries are sent to.
     queries: String,
     _here: Option<SparqlServer>,
 }
 
-fn address_of(base: &str) -> SocketAddr {
-    let rest = base.trim_start_matches("http://");
-    let host = rest.split('/').next().unwrap();
-    host.to_socket_addrs().unwrap().next().unwrap()
-}
-
-fn path_of(base: &str) -> &str {
-    let rest = base.trim_start_matches("http://").trim_end_matches('/');
-    rest.find('/').map_or("", |start| &rest[start..])
-}
-
 impl World {
+    /// Takes a server whose queries are sent to a path below its address.
+    fn new(options: ConnectionOptions, queries: &str) -> Self {
+        let url = &options.addresses.urls()[0];
+        let base = url.path().trim_end_matches('/').to_owned();
+        World {
+            server: url.socket_addrs(|| None).unwrap()[0],
+            queries: format!("{base}{queries}"),
+            base,
+            options,
+            _here: None,
+        }
+    }
+
     /// A server in this process, which is written to by updates.
     fn embedded() -> Self {
         let server = SparqlServer::of_store(Store::new().unwrap());
-        World {
-            server: address_of(&server.address),
-            queries: path_of(&server.address).to_owned(),
-            options: server.options(),
-            _here: Some(server),
-        }
+        let mut world = World::new(server.options(), "");
+        world._here = Some(server);
+        world
     }
 
     /// A repository of a running RDF4J Server, which is written to by transactions.
     fn rdf4j(test: &str) -> Self {
         let base = std::env::var("RDF4J_URL").expect("RDF4J_URL names a running server");
         let repository = format!("cluster-{test}-{}", std::process::id());
-        let config = repository::repository(&repository, MEMORY);
-        let queries = format!("{}/repositories/{repository}", path_of(&base));
-        let server = address_of(&base);
-        ureq::put(format!("http://{server}{queries}"))
+        let options = ConnectionOptions {
+            addresses: base.parse().unwrap(),
+            server: ServerType::Known(ServerKind::Rdf4j),
+            repository: Some(repository.clone()),
+            ..ConnectionOptions::default()
+        };
+        let world = World::new(options, &format!("/repositories/{repository}"));
+        ureq::put(format!("http://{}{}", world.server, world.queries))
             .content_type("text/turtle")
-            .send(config)
+            .send(repository::repository(&repository, MEMORY))
             .expect("a repository is made");
-        World {
-            server,
-            queries,
-            options: ConnectionOptions {
-                addresses: base.parse().unwrap(),
-                server: ServerType::Known(ServerKind::Rdf4j),
-                repository: Some(repository),
-                ..ConnectionOptions::default()
-            },
-            _here: None,
-        }
+        world
     }
 
     /// A dataset of a running Fuseki server.
     fn fuseki(test: &str) -> Self {
         let base = std::env::var("FUSEKI_URL").expect("FUSEKI_URL names a running server");
         let name = format!("cluster-{test}-{}", std::process::id());
-        let server = address_of(&base);
-        ureq::post(format!("http://{server}/$/datasets"))
+        let options = ConnectionOptions {
+            addresses: base.parse().unwrap(),
+            server: ServerType::Known(ServerKind::Fuseki),
+            repository: Some(name.clone()),
+            ..ConnectionOptions::default()
+        };
+        let world = World::new(options, &format!("/{name}"));
+        ureq::post(format!("http://{}/$/datasets", world.server))
             .send_form([("dbName", name.as_str()), ("dbType", "mem")])
             .expect("a dataset is made");
-        World {
-            server,
-            queries: format!("/{name}"),
-            options: ConnectionOptions {
-                addresses: base.parse().unwrap(),
-                server: ServerType::Known(ServerKind::Fuseki),
-                repository: Some(name),
-                ..ConnectionOptions::default()
-            },
-            _here: None,
-        }
+        world
     }
 
     /// Returns how often something is so, without any proxy.
@@ -181,10 +172,9 @@ impl World {
             let urls: Vec<_> = urls.collect();
             urls.join(", ").parse().unwrap()
         };
-        let base = path_of(&self.options.addresses.to_string()).to_owned();
         let is_plain = self.options.server == ServerType::Known(ServerKind::Sparql11);
         let sparql = ConnectionOptions {
-            addresses: all(&base),
+            addresses: all(&self.base),
             update_addresses: if is_plain {
                 all("/update")
             } else {

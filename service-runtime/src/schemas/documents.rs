@@ -110,6 +110,14 @@ pub struct StoreTrouble {
     pub serves: bool,
 }
 
+impl StoreTrouble {
+    /// Returns what is wrong, if that keeps the store from doing what it is asked for.
+    #[must_use]
+    pub fn obstacle(&self) -> Option<&str> {
+        (!self.serves).then_some(&self.message)
+    }
+}
+
 /// Asks the server that stores the schemas; returns what is wrong with it, and logs why.
 pub async fn store_trouble(schemas: &dyn SchemaStore, time: Duration) -> Option<StoreTrouble> {
     let probe = tokio::time::timeout(time, schemas.probe());

@@ -27,7 +27,7 @@ use crate::store::{ServerState, StoreInfo};
 const RESULT: u64 = 64 << 10;
 
 /// How long a check takes where its timeout is disabled: nobody would look again at a server that never answers one.
-pub(super) const LONGEST_CHECK: Duration = Duration::from_secs(60);
+const LONGEST_CHECK: Duration = Duration::from_secs(60);
 
 /// How long a request has waited for a server whose silence is looked into when the request is dropped.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -132,19 +132,32 @@ impl Cluster {
         }
     }
 
-    /// Records that a server failed, if that is what the error of a request means.
-    pub(super) fn note(&self, position: usize, error: &HttpError) {
-        if error.meaning() == Meaning::Down {
+    /// Records that a server failed or lacks the repository, if that is what the error of a request outside of a
+    /// transaction means. Returns whether it is.
+    pub(super) fn note_apart(&self, position: usize, error: &HttpError) -> bool {
+        let leaves_out = error.meaning() == Meaning::Down || self.is_missing(error);
+        if leaves_out {
             self.servers[position].set_aside(error);
         }
+        leaves_out
     }
 
-    /// Records that a server failed or lacks the repository, if that is what the error of a request outside of a
-    /// transaction means.
-    pub(super) fn note_apart(&self, position: usize, error: &HttpError) {
-        if error.meaning() == Meaning::Down || self.is_missing(error) {
-            self.servers[position].set_aside(error);
+    /// Waits for what a server answers to a request that no other can answer, since it is part of a transaction. Where
+    /// another server takes over, it is [watched](Self::watched), and a server that fails is left out.
+    pub(super) async fn stay<T>(
+        self: &Arc<Self>,
+        position: usize,
+        request: impl Future<Output = Result<T, HttpError>>,
+    ) -> Result<T, HttpError> {
+        if !self.options.fails_over() {
+            return request.await;
         }
+        let answered = Box::pin(self.watched(position, request)).await;
+        answered.inspect_err(|error| {
+            if error.meaning() == Meaning::Down {
+                self.servers[position].set_aside(error);
+            }
+        })
     }
 
     /// Returns the kind of the server of an exchange.
@@ -198,9 +211,7 @@ impl Cluster {
         server.note_check(!matches!(&checked, Err(error) if error.meaning() == Meaning::Down));
         match &checked {
             Ok(_) => server.set_back(),
-            Err(error) if error.meaning() == Meaning::Down || self.is_missing(error) => {
-                server.set_aside(error);
-            }
+            Err(error) if self.note_apart(position, error) => {}
             // It answers, without the repository, and is used nevertheless.
             Err(error) if error.is_not_found() && self.options.force_connection => {
                 server.set_back()
@@ -271,13 +282,13 @@ impl Cluster {
                 let look = async {
                     let _turn = server.turn().await;
                     // Another request may have found it out meanwhile.
-                    if let Some(answers) = server.answered_check(asked) {
-                        return answers;
+                    if server.answered_check(asked).is_none() {
+                        // The server remembers the outcome.
+                        let _ = self.check(position, &CallContext::new()).await;
                     }
-                    let checked = self.check(position, &CallContext::new()).await;
-                    !matches!(checked, Err(error) if error.meaning() == Meaning::Down)
                 };
-                if !Box::pin(look).await {
+                Box::pin(look).await;
+                if server.answered_check(asked) == Some(false) {
                     // That is no answer to the request, which may have been carried out.
                     return HttpError::Silent {
                         address: server.name(),

@@ -29,16 +29,19 @@ pub(super) async fn repeated<T>(
     attempt: &Attempt<'_, T>,
 ) -> Result<T, HttpError> {
     let options = &cluster.options;
+    if !options.fails_over() {
+        return retried(pinned.unwrap_or_default(), options, attempt).await;
+    }
     match pinned {
-        Some(position) if !options.fails_over() => retried(position, options, attempt).await,
-        None if !options.fails_over() => retried(0, options, attempt).await,
         // Whoever stays with a server can begin again on another one.
         Some(position) => {
             cluster.check_fit(position)?;
             let attempted = Box::pin(cluster.watched(position, attempt(position))).await;
             match &attempted {
                 Ok(_) => cluster.servers[position].set_back(),
-                Err(error) => cluster.note_apart(position, error),
+                Err(error) => {
+                    cluster.note_apart(position, error);
+                }
             }
             attempted
         }

@@ -136,25 +136,16 @@ pub(super) async fn changed<'c>(
     let options = &cluster.options;
     let mut retries = 0;
     loop {
+        cluster.check_fit(server)?;
         let sent = cluster.on(server, context).change(change());
-        let sent = if options.fails_over() {
-            cluster.check_fit(server)?;
-            Box::pin(cluster.watched(server, sent)).await
-        } else {
-            sent.await
-        };
-        let error = match sent {
+        let error = match cluster.stay(server, sent).await {
             Ok(_) => {
                 cluster.servers[server].set_back();
                 return Ok(());
             }
             Err(error) => error,
         };
-        if options.fails_over() {
-            cluster.note(server, &error);
-            return Err(error);
-        }
-        if !error.is_undone() || retries == options.max_retries {
+        if options.fails_over() || !error.is_undone() || retries == options.max_retries {
             return Err(error);
         }
         retries += 1;

@@ -1,7 +1,7 @@
 //! A transaction of RDF4J's protocol, request by request.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use call_context::CallContext;
 use futures::future::BoxFuture;
@@ -21,7 +21,7 @@ use super::values::{ResultFormat, ServerKind};
 use crate::error::StoreError;
 use crate::query::Dataset;
 use crate::remote::Rows;
-use crate::remote::write::{PAUSE, Part};
+use crate::remote::write::{PAUSE, Part, sooner};
 
 /// The setting that makes RDF4J compare what was read with what is there; its other parameter,
 /// `isolation-level`, changes nothing.
@@ -152,18 +152,14 @@ impl Wire {
             format: ResultFormat::Json,
         };
         let cluster = self.endpoint.cluster();
+        cluster.check_fit(self.server)?;
         let read = async {
             let exchange = cluster.on(self.server, context);
             let body = exchange.query_within(self.url.clone(), self.kind, query);
             let body = body.await?.limited(cluster.options.max_result_bytes)?;
             read_rows(body.counted(context), ResultFormat::Json, &wanted).await
         };
-        if !cluster.options.fails_over() {
-            return read.await;
-        }
-        cluster.check_fit(self.server)?;
-        let read = Box::pin(cluster.watched(self.server, read)).await;
-        read.inspect_err(|error| cluster.note(self.server, error))
+        cluster.stay(self.server, read).await
     }
 
     /// Runs an update within the transaction.
@@ -219,20 +215,10 @@ impl Wire {
             content_type: "",
             text: "",
         });
-        let ended = if cluster.options.fails_over() {
-            Box::pin(cluster.watched(self.server, ended)).await
-        } else {
-            ended.await
-        };
-        match ended {
+        match cluster.stay(self.server, ended).await {
             Ok(_) => Ok(()),
             Err(error) if is_unknown(&error) => Ok(()),
-            Err(error) => {
-                if cluster.options.fails_over() {
-                    cluster.note(self.server, &error);
-                }
-                Err(error)
-            }
+            Err(error) => Err(error),
         }
     }
 
@@ -346,13 +332,6 @@ impl Wire {
         url.query_pairs_mut().append_pair("action", action);
         url
     }
-}
-
-/// Returns a context whose deadline is so far away at most.
-fn sooner(context: &CallContext, time: Duration) -> CallContext {
-    let end = Instant::now() + time;
-    let end = context.deadline.map_or(end, |deadline| deadline.min(end));
-    context.clone().with_deadline(end)
 }
 
 /// Returns whether an answer says that the transaction has ended, or was lost with its server.

@@ -57,6 +57,16 @@ pub(super) async fn within<T>(
     }
 }
 
+/// Returns a context whose deadline is so far away at most.
+pub(super) fn sooner(context: &CallContext, time: Duration) -> CallContext {
+    let mut sooner = context.clone().with_timeout(time);
+    // Without an end, `time` leaves the deadline as it is.
+    if let Some(deadline) = context.deadline {
+        sooner.deadline = sooner.deadline.map(|end| end.min(deadline));
+    }
+    sooner
+}
+
 /// Returns the context in which a commit is carried out: a client that goes away does not stop it, and
 /// there is a deadline.
 pub(super) fn to_the_end(context: &CallContext) -> CallContext {

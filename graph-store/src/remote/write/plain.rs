@@ -26,7 +26,7 @@ use super::log::{Log, abandoned};
 use super::queue::{Queue, Turn};
 use super::read::{Found, PATTERNS, quads_of, rows};
 use super::terms::{DotSegments, check_change, check_patterns};
-use super::{IsolationReport, PAUSE, probe_updates, to_the_end, within};
+use super::{IsolationReport, PAUSE, probe_updates, sooner, to_the_end, within};
 use crate::error::StoreError;
 use crate::remote::endpoint::{UpdateEndpoint, UpdateError, UpdateSession};
 use crate::remote::store::RemoteOptions;
@@ -218,26 +218,11 @@ impl PlainTransaction {
         self.outcome_in(&*self.session, request, context).await
     }
 
-    /// Looks whether an update was applied: where it was sent to or, if that fails, at other servers, which may not have
-    /// it yet.
-    async fn is_applied(&self, request: &str, context: &CallContext) -> bool {
-        let outcome = match self.outcome(request, context).await {
-            Ok(outcome) => outcome,
-            Err(_) => match self.outcome_elsewhere(request, context).await {
-                Ok(outcome) => outcome,
-                Err(_) => return false,
-            },
-        };
-        matches!(outcome, Outcome::Applied)
-    }
-
-    async fn outcome_elsewhere(
-        &self,
-        request: &str,
-        context: &CallContext,
-    ) -> Result<Outcome, StoreError> {
+    /// Looks whether an update was applied, at any server. Others than that which it was sent to may not have it yet.
+    async fn is_applied_anywhere(&self, request: &str, context: &CallContext) -> bool {
         let session = self.endpoint.session();
-        self.outcome_in(&*session, request, context).await
+        let outcome = self.outcome_in(&*session, request, context).await;
+        matches!(outcome, Ok(Outcome::Applied))
     }
 
     async fn outcome_in(
@@ -273,8 +258,8 @@ impl PlainTransaction {
         lost: StoreError,
         context: &CallContext,
     ) -> Result<(), StoreError> {
-        let longest = self.waits.outcome;
-        let settled = async {
+        let context = &sooner(context, self.waits.outcome);
+        let settled = within(context, async {
             loop {
                 match self.outcome(request, context).await {
                     Ok(Outcome::Applied) => return Ok(()),
@@ -292,19 +277,13 @@ impl PlainTransaction {
                             // Others write to another server, where only one can take the sequence.
                             self.turn = None;
                         }
-                        let elsewhere = self.outcome_elsewhere(request, context).await;
-                        if matches!(elsewhere, Ok(Outcome::Applied)) {
+                        if self.is_applied_anywhere(request, context).await {
                             return Ok(());
                         }
                     }
                 }
                 tokio::time::sleep(PAUSE).await;
             }
-        };
-        let settled = tokio::time::timeout(longest, settled);
-        let settled = within(context, async {
-            let late = |_| Err(CallError::Deadline.into());
-            settled.await.unwrap_or_else(late)
         });
         match settled.await {
             // The server said that it failed, and would again.
@@ -403,7 +382,11 @@ impl Transaction for PlainTransaction {
         let found = async {
             loop {
                 tokio::time::sleep(self.waits.silence).await;
-                if self.is_applied(request, &context).await {
+                let is_applied = match self.outcome(request, &context).await {
+                    Ok(outcome) => matches!(outcome, Outcome::Applied),
+                    Err(_) => self.is_applied_anywhere(request, &context).await,
+                };
+                if is_applied {
                     break;
                 }
             }

@@ -171,20 +171,22 @@ async fn a_folder_has_what_the_options_say_after_it_was_opened_again() {
                 let is_origin = !kinds.origin_is_shared;
                 let first = &memory.first[usize::from(!is_origin)];
                 first.put_into(&*store()).await;
-                let stores = match is_origin {
-                    true => [store(), Arc::clone(&memory.destination)],
-                    false => [Arc::clone(&memory.origin), store()],
+                let stores = if is_origin {
+                    [store(), Arc::clone(&memory.destination)]
+                } else {
+                    [Arc::clone(&memory.origin), store()]
                 };
                 let run = migration(stores, &choice, 0).run().await;
-                let now = match is_origin {
-                    true => [
+                let now = if is_origin {
+                    [
                         in_folder(&folder).await,
                         Contents::of(&*memory.destination).await,
-                    ],
-                    false => [
+                    ]
+                } else {
+                    [
                         Contents::of(&*memory.origin).await,
                         in_folder(&folder).await,
-                    ],
+                    ]
                 };
                 let expected = model::expected(*kinds, &memory.first, &choice);
                 assert_eq!(run.is_ok(), expected.is_some());

@@ -187,12 +187,11 @@ struct World {
 impl World {
     async fn new(kinds: Kinds, origin: &Contents, destination: &Contents) -> Self {
         let make = async |is_shared, contents: &Contents| {
-            let (store, contents) = match is_shared {
-                true => {
-                    let store = InMemorySchemaStore::shared().of_application(SHOP);
-                    (store, contents.clone())
-                }
-                false => (InMemorySchemaStore::default(), contents.clone().of_one()),
+            let (store, contents) = if is_shared {
+                let store = InMemorySchemaStore::shared().of_application(SHOP);
+                (store, contents.clone())
+            } else {
+                (InMemorySchemaStore::default(), contents.clone().of_one())
             };
             let store: Arc<dyn SchemaStore> = Arc::new(store);
             contents.put_into(&*store).await;

@@ -44,9 +44,10 @@ pub(super) fn expected(
         .filter_map(|(_, id)| id.clone())
         .collect();
     let ids = origin.schemas.keys().cloned();
-    let moved: BTreeSet<String> = match choice.force && !choice.all {
-        true => bound,
-        false => ids.collect(),
+    let moved: BTreeSet<String> = if choice.force && !choice.all {
+        bound
+    } else {
+        ids.collect()
     };
     let has_rights_only = origin.schemas.is_empty() && origin.rights.is_some();
     if moved.is_empty() && !has_rights_only {
