@@ -12,7 +12,7 @@ use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::header::{CONTENT_TYPE, HOST};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use object_service::SchemaChangeError;
 use schema_registry::{Expected, InMemorySchemaStore};
@@ -197,12 +197,28 @@ impl Connection {
         path: &str,
         body: Bytes,
     ) -> Result<(StatusCode, Bytes), HttpError> {
-        let request = Request::builder()
+        self.exchange_with(method, path, &HeaderMap::new(), body)
+            .await
+    }
+
+    /// Sends a request with some headers to a path, and returns status and body of the answer.
+    ///
+    /// # Errors
+    /// When the exchange fails.
+    pub async fn exchange_with(
+        &mut self,
+        method: Method,
+        path: &str,
+        headers: &HeaderMap,
+        body: Bytes,
+    ) -> Result<(StatusCode, Bytes), HttpError> {
+        let mut request = Request::builder()
             .method(method)
             .uri(path)
             .header(HOST, &self.host)
             .header(CONTENT_TYPE, "application/json")
             .body(Full::new(body))?;
+        request.headers_mut().extend(headers.clone());
         self.sender.ready().await?;
         let response = self.sender.send_request(request).await?;
         let status = response.status();

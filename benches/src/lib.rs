@@ -3,6 +3,7 @@
 
 pub mod bound;
 pub mod drive;
+pub mod edge;
 pub mod embedded;
 pub mod embedded_http;
 pub mod floor;

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use reqwest::StatusCode;
-use serde_json::Value;
 use service_runtime::checks::{COMPOSITION, SCHEMA_CHANGES, SUBGRAPH};
 use service_runtime::{HealthRecord, Status};
 
@@ -18,11 +17,6 @@ use super::subgraph::{Remote, Source, Subgraph};
 
 /// Maximum time for a subgraph of this process.
 const LOCAL_TIME: Duration = Duration::from_secs(5);
-/// Records below a record that are kept, and levels of them.
-const MAX_RECORDS: usize = 200;
-const MAX_LEVELS: usize = 8;
-/// Characters of a text in a record of a subgraph.
-const MAX_TEXT: usize = 2_000;
 
 /// Returns the aggregate record: what was seen last, unless a fresh one is asked for.
 pub(crate) async fn health(app: &GatewayApp, cached: bool) -> HealthRecord {
@@ -187,7 +181,7 @@ async fn remote_record(client: &Client, name: &str, remote: &Remote) -> HealthRe
         }
     };
     let record = (answer.status.is_success() || answer.status == StatusCode::SERVICE_UNAVAILABLE)
-        .then(|| record_of(&answer.json(), &mut MAX_RECORDS.clone(), MAX_LEVELS))
+        .then(|| HealthRecord::of_json(&answer.json(), &elsewhere))
         .flatten();
     record.unwrap_or_else(|| {
         let message = format!(
@@ -230,70 +224,7 @@ fn made(name: &str, status: Status, message: &str) -> HealthRecord {
     }
 }
 
-/// Reads the record of a subgraph. Texts are cut, and of too many records below it the first are kept.
-fn record_of(value: &Value, left: &mut usize, levels: usize) -> Option<HealthRecord> {
-    *left = left.checked_sub(1)?;
-    let text = |key: &str| {
-        let text = value[key].as_str()?;
-        Some(text.chars().take(MAX_TEXT).collect::<String>())
-    };
-    let status = match text("status")?.to_ascii_uppercase().as_str() {
-        "OK" => Status::Ok,
-        "WARNING" | "WARN" => Status::Warning,
-        _ => Status::Error,
-    };
-    let checks = value["healthChecks"].as_array().filter(|_| levels > 1);
-    let checks = checks.into_iter().flatten();
-    let id = text("id").or_else(|| text("name")).unwrap_or_default();
-    // Not all services say everything.
-    let impact = text("impact").unwrap_or_else(|| HealthRecord::impact_of(status).to_owned());
-    let description = text("description").or_else(|| text("name"));
-    Some(HealthRecord {
-        status,
-        name: text("name"),
-        kind: text("type").unwrap_or_else(|| "graphql".to_owned()).into(),
-        impact: impact.into(),
-        troubleshooting: text("troubleshooting")
-            .filter(|link| is_address(link))
-            .unwrap_or_default(),
-        description: description.unwrap_or_else(|| id.clone()).into(),
-        message: text("message").unwrap_or_else(|| format!("the status is {status}")),
-        id,
-        health_checks: checks
-            .filter_map(|check| record_of(check, left, levels - 1))
-            .collect(),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn the_record_of_a_subgraph_is_kept_within_bounds() {
-        let value = json!({"status": "warn", "id": "9500", "type": "graphql", "message": "x".repeat(9_000),
-            "healthChecks": [{"status": "OK", "id": "1"}, {"id": "no status"}, {"status": "DOWN", "id": "2"}]});
-        let record = record_of(&value, &mut 10, 2).unwrap();
-        assert_eq!(
-            (record.status, record.id.as_str()),
-            (Status::Warning, "9500")
-        );
-        assert_eq!(record.message.len(), MAX_TEXT);
-        let below: Vec<_> = record
-            .health_checks
-            .iter()
-            .map(|it| (it.status, &*it.id))
-            .collect();
-        assert_eq!(below, [(Status::Ok, "1"), (Status::Error, "2")]);
-        assert!(
-            record_of(&value, &mut 10, 1)
-                .unwrap()
-                .health_checks
-                .is_empty()
-        );
-        assert_eq!(record_of(&value, &mut 2, 2).unwrap().health_checks.len(), 1);
-        assert!(record_of(&json!({"id": "1"}), &mut 10, 2).is_none());
-    }
+/// Leaves out links that lead to pages of the subgraph by its own path alone: the gateway has advice of its own for it.
+fn elsewhere(link: &str) -> Option<String> {
+    is_address(link).then(|| link.to_owned())
 }

@@ -1,5 +1,8 @@
 //! What has become of a request.
 
+use std::net::IpAddr;
+use std::sync::Arc;
+
 use axum::response::{IntoResponse, Response as HttpResponse};
 use graphql_service::{Outcome, Written};
 
@@ -31,6 +34,17 @@ impl IntoResponse for Answered {
         }
         self.response
     }
+}
+
+/// Where a request was passed on to, in the extensions of its response: for the log line of a proxy.
+#[derive(Clone, Debug)]
+pub struct Relayed {
+    /// The name of the route that it took.
+    pub route: Arc<str>,
+    /// The host and port of the server that was asked last, where one was.
+    pub server: Option<Arc<str>>,
+    /// The address of the client, where that is known.
+    pub client: Option<IpAddr>,
 }
 
 /// What is logged of a GraphQL response; its operation is not, since clients write it.

@@ -20,7 +20,7 @@ mod response_body;
 mod sender;
 mod sequences;
 
-pub use answered::{Answered, Summary};
+pub use answered::{Answered, Relayed, Summary};
 pub use endpoint::{
     GraphqlEndpoint, RequestBounds, StreamBounds, Streams, SubscriptionOptions, asks_for_websocket,
 };

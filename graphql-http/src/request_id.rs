@@ -11,7 +11,7 @@ use axum::response::Response;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use crate::answered::{Answered, Summary};
+use crate::answered::{Answered, Relayed, Summary};
 
 /// The header that carries the identifier in both directions.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -117,6 +117,15 @@ fn log(
                 created = of.created, updated = of.updated, deleted = of.deleted, "mutation answered"
             ),
         }
+    } else if let Some(relayed) = response.extensions().get::<Relayed>() {
+        let Relayed {
+            route,
+            server,
+            client,
+        } = relayed;
+        let client = client.map(tracing::field::display);
+        let (route, server) = (&**route, server.as_deref());
+        tracing::info!(%method, path, status, ms, route, server, client, "passed on");
     } else {
         tracing::info!(%method, path, status, ms, "answered");
     }

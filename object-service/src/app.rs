@@ -197,6 +197,12 @@ impl App {
         }
     }
 
+    /// Returns whether users can log in here.
+    #[must_use]
+    pub fn has_provider(&self) -> bool {
+        self.provider.is_some()
+    }
+
     /// Lets users log in to a provider of tokens at `/api/login`.
     #[must_use]
     pub fn with_provider(mut self, provider: Arc<Provider>) -> Self {

@@ -1,6 +1,7 @@
 //! All codes that a user can see, from all libraries: for `soml explain` and for
 //! `docs/diagnostics.md`.
 
+use edge_service::code as edge;
 use gateway_service::code as gateway;
 use graphql_gen::diff::ChangeCode;
 use graphql_gen::typesystem::ProblemKind;
@@ -173,7 +174,7 @@ fn answer_codes() -> impl Iterator<Item = &'static ErrorCode> {
 fn http_codes() -> impl Iterator<Item = &'static ErrorCode> {
     let services = object::ALL.iter().chain(search::ALL).chain(gateway::ALL);
     let around = graphql::ALL.iter().chain(host::ALL).chain(auth::ALL);
-    around.chain(services)
+    around.chain(services).chain(edge::ALL)
 }
 
 fn error(name: &'static str, area: Area, meaning: &'static str) -> CodeEntry {

@@ -10,6 +10,7 @@ pub mod codes;
 pub mod config;
 pub mod demo;
 mod demo_extension;
+mod edge;
 pub mod migration;
 pub mod misfits;
 pub mod render;

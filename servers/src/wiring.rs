@@ -75,11 +75,13 @@ impl Settings {
                 header_timeout: self.header_timeout,
                 send_timeout: self.send_timeout,
                 shutdown_timeout: self.shutdown_timeout,
+                tls: None,
             },
             callers: CallerOptions {
                 hosts: self.allowed_hosts.clone(),
                 origins: self.cors_origins.clone(),
                 preflight_age: self.cors_max_age,
+                proxies: self.trusted_proxies.clone(),
             },
         }
     }

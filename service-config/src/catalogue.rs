@@ -7,8 +7,8 @@ use crate::property::{Alias, Named, Numbered, Part, Planned, Property};
 pub struct Catalogue<S: 'static> {
     /// The properties, in the order of the documentation.
     pub properties: Vec<Property<S>>,
-    /// Properties that each of many things has.
-    pub numbered: Option<Numbered<S>>,
+    /// Properties that each of many things has, by family.
+    pub numbered: &'static [Numbered<S>],
     /// Properties whose names end in the name of something else.
     pub named: Option<Named<S>>,
     /// Other names of properties.
@@ -84,9 +84,12 @@ impl<S> Catalogue<S> {
 
     /// Finds the property of a numbered thing.
     pub(crate) fn numbered(&self, name: &str) -> Option<Found<'_, S>> {
-        let numbered = self.numbered.as_ref()?;
         let wanted = normalized(name);
-        let rest = wanted.strip_prefix(&normalized(numbered.family))?;
+        let mut families = self.numbered.iter();
+        let (numbered, rest) = families.find_map(|numbered| {
+            let rest = wanted.strip_prefix(&normalized(numbered.family))?;
+            Some((numbered, rest))
+        })?;
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let number = rest[..digits].parse().ok()?;
         let end = &rest[digits..];

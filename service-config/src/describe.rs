@@ -61,11 +61,11 @@ impl<S> Catalogue<S> {
         text
     }
 
-    /// Returns the table of the properties that each of the numbered things has, in Markdown.
+    /// Returns the table of the properties that each of the numbered things of a family has, in Markdown.
     #[must_use]
-    pub fn numbered_table(&self) -> String {
+    pub fn numbered_table(&self, family: &str) -> String {
         let mut text = String::from("| property | type | meaning |\n|---|---|---|\n");
-        let numbered = self.numbered.iter();
+        let numbered = self.numbered.iter().filter(|it| it.family == family);
         for (family, part) in numbered.flat_map(|it| it.parts.iter().map(|part| (it.family, part)))
         {
             let end = part.end;

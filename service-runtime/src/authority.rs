@@ -94,6 +94,15 @@ pub(crate) fn authorities<B>(request: &Request<B>) -> Result<Vec<Authority<'_>>,
     Ok(found)
 }
 
+/// Returns the name of the host that a request is for, without its port.
+#[must_use]
+pub fn host_name<B>(request: &Request<B>) -> Option<String> {
+    let named = request.uri().authority().map(|it| it.as_str());
+    let header = || request.headers().get(HOST)?.to_str().ok();
+    let authority = Authority::parse(named.or_else(header)?)?;
+    Some(authority.host.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -24,6 +24,7 @@ use super::caller_lists::{HostNames, Origins};
 use super::code;
 use super::options::HostOptions;
 use super::refusals::Refusals;
+use super::trusted_proxies::TrustedProxies;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
@@ -36,6 +37,7 @@ pub(crate) struct Callers {
     hosts: HostNames,
     origins: Origins,
     preflight_age: Duration,
+    pub(crate) proxies: TrustedProxies,
     refusals: Refusals,
 }
 
@@ -66,6 +68,8 @@ fn cors(callers: &Arc<Callers>, max_age: Duration) -> CorsLayer {
             DATA_SEQUENCE_HEADER,
             ETAG,
             LOCATION,
+            HeaderName::from_static("ratelimit"),
+            HeaderName::from_static("ratelimit-policy"),
             RETRY_AFTER,
             WWW_AUTHENTICATE,
             X_REQUEST_ID,
@@ -82,6 +86,7 @@ impl Callers {
             hosts: callers.hosts.clone(),
             origins: callers.origins.clone(),
             preflight_age: callers.preflight_age,
+            proxies: callers.proxies.clone(),
             refusals: Refusals::default(),
         }
     }

@@ -11,6 +11,9 @@ pub const SEARCH_CHECKS: &[Check] = &[SEARCH, INDEXES, INDEXER];
 /// The checks of a gateway.
 pub const GATEWAY_CHECKS: &[Check] = &[SUBGRAPH, COMPOSITION, SCHEMA_CHANGES];
 
+/// What the edge checks.
+pub const EDGE_CHECKS: &[Check] = &[UPSTREAM];
+
 /// The store of an object service.
 pub const STORE: Check = Check {
     id: "1200",
@@ -135,4 +138,15 @@ pub const SCHEMA_CHANGES: Check = Check {
     remedy: "The log says what is wrong. The next schemas that fit together are served without a restart: those of the \
              subgraphs with `poll.interval`, or the file of `gateway.supergraph.file`, which `soml compose --output` \
              replaces as a whole. A restart would fail until then.",
+};
+
+/// A service behind the edge.
+pub const UPSTREAM: Check = Check {
+    id: "4100",
+    name: "Service behind the edge",
+    kind: "http",
+    description: "The service behind the edge answers, and says that it is well.",
+    impact: "Requests to the service fail; those to other services do not.",
+    remedy: "The record of the service below says what is wrong with it. If it has none, the servers at \
+             `edge.route.N.address` do not answer at the path of `edge.route.N.health`; look in the log for the cause.",
 };

@@ -14,28 +14,67 @@ use super::{docs, operations, page, schema_route};
 /// the printed schema.
 #[must_use]
 pub fn common_routes<H: Host>(app: Arc<H>) -> Routes<H> {
-    // GraphiQL shows nothing of a schema until it has a token, and the documentation is the same for everybody.
-    // Health says nothing of data. Live and ready are for orchestrators, and say yes or no.
-    let state = |path| Route::get(path).for_callers(Access::PublicIfCached);
-    Routes::new(app)
-        .with(Route::get("/").public(), page::index::<H>)
-        .with(
-            Route::get("/graphiql/{version}/{name}").public(),
-            page::file::<H>,
-        )
-        .with(Route::get("/docs").public(), docs::index::<H>)
-        .with(Route::get("/docs/{page}").public(), docs::page::<H>)
+    let [index, file, docs, docs_page] = pages();
+    state_routes(app)
+        .with(index, page::index::<H>)
+        .with(file, page::file::<H>)
+        .with(docs, docs::index::<H>)
+        .with(docs_page, docs::page::<H>)
         .with(Route::get("/examples"), page::examples::<H>)
         .with(Route::get("/schema.graphql"), schema_route::schema::<H>)
-        .with(state("/__health"), operations::health::<H>)
-        .with(state("/__gtg"), operations::good_to_go::<H>)
-        .with(state("/__trouble"), operations::trouble::<H>)
-        .with(state("/__about"), operations::about::<H>)
-        .with(Route::get("/__live").public(), operations::live)
-        .with(Route::get("/__ready").public(), operations::ready::<H>)
         // Whoever has no token yet learns where there is none to get.
         .absent(login_route())
         .absent(keys_route())
+}
+
+/// Returns the routes that say how a service is, which no token is needed for.
+#[must_use]
+pub fn state_routes<H: Host>(app: Arc<H>) -> Routes<H> {
+    let [health, good_to_go, trouble, about, live, ready] = states();
+    Routes::new(app)
+        .with(health, operations::health::<H>)
+        .with(good_to_go, operations::good_to_go::<H>)
+        .with(trouble, operations::trouble::<H>)
+        .with(about, operations::about::<H>)
+        .with(live, operations::live)
+        .with(ready, operations::ready::<H>)
+}
+
+/// Returns the rows of what every service shows to everybody: how it is, its pages, and what a provider of tokens needs.
+#[must_use]
+pub fn public_rows() -> Vec<Route> {
+    let provider = [login_route(), keys_route()];
+    states()
+        .into_iter()
+        .chain(pages())
+        .chain(provider)
+        .collect()
+}
+
+/// Returns the rows of what every service says of how it is.
+#[must_use]
+pub fn state_rows() -> Vec<Route> {
+    states().into()
+}
+
+/// GraphiQL shows nothing of a schema until it has a token, and the documentation is the same for everybody.
+fn pages() -> [Route; 4] {
+    ["/", "/graphiql/{version}/{name}", "/docs", "/docs/{page}"]
+        .map(|path| Route::get(path).public())
+}
+
+/// Health says nothing of data. Live and ready are for orchestrators, and say yes or no.
+fn states() -> [Route; 6] {
+    let state = |path| Route::get(path).for_callers(Access::PublicIfCached);
+    let probe = |path| Route::get(path).public();
+    [
+        state("/__health"),
+        state("/__gtg"),
+        state("/__trouble"),
+        state("/__about"),
+        probe("/__live"),
+        probe("/__ready"),
+    ]
 }
 
 /// Returns what a service has bound as what answers GraphQL requests, with its bounds.

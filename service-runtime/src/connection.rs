@@ -2,7 +2,6 @@
 
 use std::future::Future;
 use std::io;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -12,22 +11,20 @@ use graphql_http::Held;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// The address that a connection comes from. Headers that say another one are not believed: anybody
-/// can send them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PeerAddress(pub(crate) IpAddr);
+use super::trusted_proxies::ClientAddress;
 
 /// The connection that a request came by.
 #[derive(Clone, Debug)]
 pub(crate) struct Connected {
-    pub(crate) peer: PeerAddress,
+    /// Where it comes from, or where a trusted proxy says that the request does.
+    pub(crate) client: ClientAddress,
     pub(crate) held: Option<Held>,
 }
 
 impl Connected {
     /// Tells handlers of it.
     pub(crate) fn note(self, extensions: &mut Extensions) {
-        extensions.insert(self.peer);
+        extensions.insert(self.client);
         if let Some(held) = self.held {
             extensions.insert(held);
         }

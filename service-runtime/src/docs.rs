@@ -32,6 +32,7 @@ const SOURCES: &[(&str, &str)] = pages![
     "composition",
     "configuration",
     "diagnostics",
+    "edge",
     "embedding",
     "errors",
     "federation",

@@ -17,6 +17,7 @@ use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use axum::Router;
 use axum::extract::Request;
 use axum::handler::HandlerWithoutStateExt;
@@ -35,11 +36,12 @@ use super::callers::Callers;
 use super::code;
 use super::connection::Connected;
 use super::loading::LoadProgress;
-use super::mount::SlashAtEnd;
+use super::mount::{ForwardedPrefix, SlashAtEnd};
 use super::not_loaded::data_loading;
 use super::state::HostState;
 use super::table::{GRAPHQL, Route, Table};
 use super::tokens::Tokens;
+use super::trusted_proxies::{self, BehindProxy, ClientAddress, TrustedProxies};
 
 /// Adds what all services have in common around their routes: answers to unknown paths and methods,
 /// paths with a slash at the end, compression, the answer to a panic, security headers, request
@@ -48,10 +50,11 @@ pub fn with_middleware(routes: Router, resources: &Resources) -> Router {
     let answering = Answering {
         resources: resources.clone(),
         tokens: Tokens::Unread,
-        table: Table::new(Arc::default()),
+        table: Table::default(),
         loading: Arc::default(),
         endpoint: None,
         routes: normalized(routes),
+        others: None,
     };
     let (callers, inside) = (None, Inside::Alone(Arc::new(answering)));
     Front(Arc::new(Receiving { callers, inside })).into_router()
@@ -123,6 +126,14 @@ impl From<ServiceRouter> for Router {
     }
 }
 
+/// What a service answers besides the routes of its table.
+pub(crate) enum Rest {
+    /// GraphQL requests, at [`GRAPHQL`].
+    Graphql(Box<GraphqlEndpoint>),
+    /// Requests to all other paths.
+    OtherPaths(Arc<dyn OtherPaths>),
+}
+
 /// The routes of a service with everything that is around them.
 #[derive(Clone)]
 pub(crate) struct Front(Arc<Receiving>);
@@ -132,18 +143,25 @@ impl Front {
     /// loaded. `endpoint` comes to the routes, at [`GRAPHQL`].
     pub(crate) fn new(
         (routes, table): (Router, Table),
-        endpoint: GraphqlEndpoint,
+        rest: Rest,
         host: &HostState,
         tokens: Tokens,
     ) -> Self {
-        let routes = routes.route(GRAPHQL, endpoint.clone().into_routes());
+        let (routes, endpoint, others) = match rest {
+            Rest::Graphql(endpoint) => {
+                let routes = routes.route(GRAPHQL, endpoint.clone().into_routes());
+                (routes, Some(*endpoint), None)
+            }
+            Rest::OtherPaths(others) => (routes, None, Some(others)),
+        };
         let answering = Arc::new(Answering {
             resources: host.resources.clone(),
             tokens,
             table,
             loading: Arc::clone(&host.loading),
-            endpoint: Some(endpoint),
+            endpoint,
             routes: normalized(routes),
+            others,
         });
         let callers = Arc::new(Callers::of(&host.options));
         // Outside of tokens: preflights have none, and pages can read why theirs is refused.
@@ -171,8 +189,13 @@ impl Front {
     }
 
     /// Answers a request, which came by a connection where nobody has noted that before.
-    async fn receive(&self, request: Request, connected: Option<Connected>) -> Response {
+    async fn receive(&self, mut request: Request, connected: Option<Connected>) -> Response {
         let Receiving { callers, inside } = self.0.as_ref();
+        let proxies = callers.as_ref().map(|callers| &callers.proxies);
+        let connected = match proxies.filter(|proxies| !proxies.is_empty()) {
+            Some(proxies) => behind(proxies, &mut request, connected),
+            None => connected,
+        };
         let tracked = request_id::track(request, |mut request, id| async move {
             let refused = callers
                 .as_ref()
@@ -215,6 +238,17 @@ struct Answering {
     /// What nearly all requests are for: they spare the way through the routes.
     endpoint: Option<GraphqlEndpoint>,
     routes: NormalizePath<Router>,
+    /// What answers requests to other paths than those of the table.
+    others: Option<Arc<dyn OtherPaths>>,
+}
+
+/// Answers requests to the paths that no row of the table of routes has, such as a proxy does.
+///
+/// Nobody has looked at their tokens before.
+#[async_trait]
+pub trait OtherPaths: Send + Sync + 'static {
+    /// Answers a request. Its extensions have its [`RequestId`], and its [`ClientAddress`] where that is known.
+    async fn answer(&self, request: Request) -> Response;
 }
 
 impl Answering {
@@ -225,6 +259,15 @@ impl Answering {
         id: RequestId,
         connected: Option<Connected>,
     ) -> Answered {
+        if let Some(others) = &self.others
+            && !self.table.has(request.uri().path())
+        {
+            note(request.extensions_mut(), id, connected);
+            let answered = AssertUnwindSafe(others.answer(request))
+                .catch_unwind()
+                .await;
+            return answered.unwrap_or_else(panicked).into();
+        }
         let sender = match self.tokens.admit(&mut request, &self.table).await {
             Ok(sender) => sender,
             Err(error) => return error.into_response().into(),
@@ -279,6 +322,30 @@ fn normalized(routes: Router) -> NormalizePath<Router> {
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed);
     NormalizePath::trim_trailing_slash(routes)
+}
+
+/// Takes what a trusted proxy says of a request.
+fn behind(
+    proxies: &TrustedProxies,
+    request: &mut Request,
+    connected: Option<Connected>,
+) -> Option<Connected> {
+    let client = connected.as_ref().map(|connected| connected.client);
+    let ClientAddress(peer) = client.or_else(|| request.extensions().get().copied())?;
+    if !proxies.contains(peer) {
+        return connected;
+    }
+    request.extensions_mut().insert(BehindProxy);
+    if let Some(prefix) = trusted_proxies::prefix(request.headers()) {
+        let prefix = ForwardedPrefix(prefix.to_owned());
+        request.extensions_mut().insert(prefix);
+    }
+    let client = ClientAddress(proxies.client(peer, request.headers()));
+    request.extensions_mut().insert(client);
+    connected.map(|connected| Connected {
+        client,
+        ..connected
+    })
 }
 
 /// Tells handlers of the request.

@@ -92,7 +92,7 @@ impl HealthRecord {
     }
 
     /// Leads its links to where the service is mounted.
-    pub(crate) fn lead_below(&mut self, mount: &str) {
+    pub fn lead_below(&mut self, mount: &str) {
         if self.troubleshooting.starts_with('/') {
             self.troubleshooting.insert_str(0, mount);
         }

@@ -9,6 +9,7 @@ pub mod code;
 mod common;
 mod connection;
 mod docs;
+mod foreign_record;
 mod front;
 mod health;
 mod listener;
@@ -33,12 +34,15 @@ mod service;
 mod shared_look;
 mod state;
 mod table;
+mod tls;
 mod tokens;
+mod trusted_proxies;
 
+pub use authority::host_name;
 pub use caller_lists::{HostNames, Origins};
 pub use causes::with_causes;
-pub use common::{common_routes, endpoint};
-pub use front::{ServiceRouter, with_middleware};
+pub use common::{common_routes, endpoint, public_rows, state_routes, state_rows};
+pub use front::{OtherPaths, ServiceRouter, with_middleware};
 pub use health::{Advice, Check, HealthCache, HealthRecord, Status, TROUBLE};
 pub use listener::{Listener, ServeError};
 pub use loading::{LoadProgress, LoadState};
@@ -51,5 +55,9 @@ pub use server::{Running, Serve, Server};
 pub use service::{Example, Host, Shown, no_schema};
 pub use shared_look::SharedLook;
 pub use state::HostState;
-pub use table::{Access, GRAPHQL, Right, Route};
+pub use table::{Access, GRAPHQL, PathError, Right, Route, Table};
+pub use tls::{TlsError, TlsFiles};
 pub use tokens::{Tokens, authenticated};
+pub use trusted_proxies::{
+    BehindProxy, ClientAddress, TrustedProxies, X_FORWARDED_FOR, X_FORWARDED_PREFIX,
+};

@@ -13,14 +13,17 @@ use graphql_http::Held;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::connection::{Connected, Connection, PeerAddress};
+use super::connection::{Connected, Connection};
 use super::front::ServiceRouter;
 use super::options::{HostOptions, ListenerOptions};
 use super::rejection::Rejections;
+use super::tls::{ServerTls, TlsError};
+use super::trusted_proxies::ClientAddress;
 
 /// Maximum size of the headers of a request, and of what is read of a body at once.
 const BUFFER: usize = 64 << 10;
@@ -38,6 +41,9 @@ pub enum ServeError {
         #[source]
         source: io::Error,
     },
+    /// The certificate cannot be used.
+    #[error("TLS cannot be served")]
+    Tls(#[source] Box<TlsError>),
 }
 
 fn hint(error: &io::Error) -> &'static str {
@@ -54,6 +60,7 @@ pub struct Listener {
     listener: TcpListener,
     address: SocketAddr,
     bounds: ListenerOptions,
+    tls: Option<Arc<ServerTls>>,
 }
 
 impl Listener {
@@ -61,8 +68,11 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// Fails when the address cannot be listened on.
+    /// Fails when the address cannot be listened on, or its certificate cannot be used.
     pub async fn bind(options: &HostOptions) -> Result<Self, ServeError> {
+        let tls = options.listener.tls.as_ref().map(ServerTls::read);
+        let tls = tls.transpose();
+        let tls = tls.map_err(|error| ServeError::Tls(Box::new(error)))?;
         let address = options.address;
         let failed = |source| ServeError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
@@ -71,6 +81,7 @@ impl Listener {
             listener,
             address,
             bounds: options.listener.clone(),
+            tls: tls.map(Arc::new),
         })
     }
 
@@ -90,8 +101,12 @@ impl Listener {
     ) {
         let routes = routes.into();
         let Listener {
-            listener, bounds, ..
+            listener,
+            bounds,
+            tls,
+            ..
         } = self;
+        let following = tls.clone().map(|tls| tokio::spawn(tls.watch()));
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new())
             .header_read_timeout(bounds.header_timeout)
@@ -106,17 +121,36 @@ impl Listener {
                 let permit = Arc::clone(&connections).acquire_owned().await;
                 (accept(&listener).await, permit)
             };
-            let ((stream, peer), permit) = tokio::select! {
+            let ((stream, client), permit) = tokio::select! {
                 next = next => next,
                 () = &mut stop => break,
             };
             let held = permit.ok().map(Held::new);
-            let connected = Connected { peer, held };
+            let connected = Connected { client, held };
             let (http, routes, ending) = (http.clone(), routes.clone(), ending.clone());
             let stream = Connection::new(stream, bounds.send_timeout);
-            tokio::spawn(serve_connection(http, stream, routes, connected, ending));
+            let Some(tls) = &tls else {
+                tokio::spawn(serve_connection(http, stream, routes, connected, ending));
+                continue;
+            };
+            let (acceptor, timeout) = (tls.acceptor(), bounds.header_timeout);
+            tokio::spawn(async move {
+                // A client that stalls in the handshake is one that stalls in its headers.
+                let accepted = tokio::time::timeout(timeout, acceptor.accept(stream));
+                match ending.run_until_cancelled(accepted).await {
+                    Some(Ok(Ok(stream))) => {
+                        serve_connection(http, stream, routes, connected, ending.clone()).await;
+                    }
+                    Some(Ok(Err(error))) => tracing::debug!(%error, "no TLS connection"),
+                    Some(Err(_)) => tracing::debug!("the TLS handshake took too long"),
+                    None => {}
+                }
+            });
         }
         drop(listener);
+        if let Some(following) = following {
+            following.abort();
+        }
         drain();
         ending.cancel();
         tracing::info!("shutting down");
@@ -132,9 +166,9 @@ impl Listener {
 }
 
 /// Serves the requests of a connection, until either side ends it.
-async fn serve_connection(
+async fn serve_connection<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
     http: http1::Builder,
-    stream: Connection<TcpStream>,
+    stream: S,
     routes: ServiceRouter,
     connected: Connected,
     ending: CancellationToken,
@@ -163,13 +197,13 @@ async fn serve_connection(
 
 /// Waits for the next connection. Failures pass: a client may be gone already, and file handles
 /// come free again.
-async fn accept(listener: &TcpListener) -> (TcpStream, PeerAddress) {
+async fn accept(listener: &TcpListener) -> (TcpStream, ClientAddress) {
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
                 // Without this small answers wait for an acknowledgement; it is no more than that.
                 let _ = stream.set_nodelay(true);
-                return (stream, PeerAddress(peer.ip()));
+                return (stream, ClientAddress(peer.ip()));
             }
             Err(error) => {
                 tracing::warn!(%error, "failed to accept a connection");

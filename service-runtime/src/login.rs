@@ -19,11 +19,11 @@ use service_auth::identity::{Credentials, LoggedIn, LoginError, Provider};
 use uuid::Uuid;
 
 use super::code;
-use super::connection::PeerAddress;
 use super::routes::Routes;
 use super::service::Host;
 use super::state::HostState;
 use super::table::Route;
+use super::trusted_proxies::ClientAddress;
 
 /// Maximum size of the body of a log-in.
 const MAX_BYTES: usize = 16 << 10;
@@ -69,8 +69,8 @@ pub fn add<H: Host>(routes: Routes<H>, provider: &Arc<Provider>, host: &HostStat
 impl Login {
     async fn log_in(&self, request: Request) -> Response {
         let unknown = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
-        let address = request.extensions().get::<PeerAddress>();
-        let address = address.map_or(unknown, |peer| peer.0);
+        let address = request.extensions().get::<ClientAddress>();
+        let address = address.map_or(unknown, |client| client.0);
         let mut response = match self.answer(request, address).await {
             Ok(answer) => Json(answer).into_response(),
             Err(refusal) => refusal.into_response(),

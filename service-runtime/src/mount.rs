@@ -11,7 +11,8 @@ pub(crate) struct SlashAtEnd;
 
 /// The path below which a service is mounted, without a slash at the end: `/graph`, or nothing.
 ///
-/// A proxy that takes a part of the path away is not seen here, so pages use relative links wherever they can.
+/// A proxy that takes a part of the path away is seen only if it is trusted and says so in `X-Forwarded-Prefix`, so pages use
+/// relative links wherever they can.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MountPoint(pub String);
 
@@ -20,11 +21,19 @@ pub struct MountPoint(pub String);
 #[derive(Clone, Debug)]
 pub(crate) struct RootLinks(pub(crate) String);
 
+/// The path below which a trusted proxy shows the service, in the extensions of the request.
+#[derive(Clone, Debug)]
+pub(crate) struct ForwardedPrefix(pub(crate) String);
+
 impl<S: Sync> FromRequestParts<S> for MountPoint {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
-        Ok(MountPoint(mount_point(original(parts), parts.uri.path())))
+        let mut mount = mount_point(original(parts), parts.uri.path());
+        if let Some(ForwardedPrefix(prefix)) = parts.extensions.get() {
+            mount.insert_str(0, prefix);
+        }
+        Ok(MountPoint(mount))
     }
 }
 

@@ -6,6 +6,8 @@ use std::time::Duration;
 use graphql_service::Limits;
 
 use super::caller_lists::{HostNames, Origins};
+use super::tls::TlsFiles;
+use super::trusted_proxies::TrustedProxies;
 
 /// What every service can be told, whatever it serves.
 #[derive(Clone, Debug)]
@@ -50,6 +52,8 @@ pub struct ListenerOptions {
     pub send_timeout: Duration,
     /// Time for open requests to complete at the end.
     pub shutdown_timeout: Duration,
+    /// The certificate of a listener that speaks TLS; without one it speaks plain HTTP.
+    pub tls: Option<TlsFiles>,
 }
 
 /// Whose requests are answered: names of the service, and web pages.
@@ -61,6 +65,8 @@ pub struct CallerOptions {
     pub origins: Origins,
     /// How long browsers may keep the answer to a preflight.
     pub preflight_age: Duration,
+    /// The proxies in front of the service.
+    pub proxies: TrustedProxies,
 }
 
 impl Default for HostOptions {
@@ -90,6 +96,7 @@ impl Default for ListenerOptions {
             header_timeout: Duration::from_secs(30),
             send_timeout: Duration::from_secs(30),
             shutdown_timeout: Duration::from_secs(10),
+            tls: None,
         }
     }
 }
@@ -100,6 +107,7 @@ impl Default for CallerOptions {
             hosts: HostNames::default(),
             origins: Origins::None,
             preflight_age: Duration::from_secs(600),
+            proxies: TrustedProxies::default(),
         }
     }
 }

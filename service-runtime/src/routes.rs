@@ -8,7 +8,7 @@ use axum::middleware;
 use axum::routing::{MethodFilter, MethodRouter, any, on};
 use graphql_http::GraphqlEndpoint;
 
-use super::front::{Front, ServiceRouter};
+use super::front::{Front, OtherPaths, Rest, ServiceRouter};
 use super::schemas::{ManagesSchemas, guard};
 use super::service::Host;
 use super::table::{Access, GRAPHQL, Right, Route, Table};
@@ -78,7 +78,7 @@ impl<H: Host> Routes<H> {
     }
 
     fn add(mut self, route: Route, handler: MethodRouter<Arc<H>>) -> Self {
-        self.router = self.router.route(route.path, handler);
+        self.router = self.router.route(&route.path, handler);
         // A row may have been there before there was something at its path.
         if !self.rows.contains(&route) {
             self.rows.push(route);
@@ -89,16 +89,23 @@ impl<H: Host> Routes<H> {
     /// Ends with the GraphQL endpoint, at `/graphql`, and adds what is around all routes.
     #[must_use]
     pub fn serve(self, endpoint: GraphqlEndpoint, tokens: Tokens) -> ServiceRouter {
-        let Routes {
-            app,
-            mut rows,
-            router,
-        } = self;
-        rows.push(Route::new(None, GRAPHQL).once_loaded());
+        let graphql = Route::new(None, GRAPHQL).once_loaded();
+        self.absent(graphql)
+            .end(Rest::Graphql(Box::new(endpoint)), tokens)
+    }
+
+    /// Ends with what answers requests to all other paths, and adds what is around all routes.
+    #[must_use]
+    pub fn serve_others(self, others: Arc<dyn OtherPaths>, tokens: Tokens) -> ServiceRouter {
+        self.end(Rest::OtherPaths(others), tokens)
+    }
+
+    fn end(self, rest: Rest, tokens: Tokens) -> ServiceRouter {
+        let Routes { app, rows, router } = self;
         let router = router.with_state(Arc::clone(&app));
         let rows: Arc<[Route]> = rows.into();
-        let table = Table::new(Arc::clone(&rows));
-        let front = Front::new((router, table), endpoint, app.state(), tokens);
+        let table = Table::new(Arc::clone(&rows)).expect("paths of a router");
+        let front = Front::new((router, table), rest, app.state(), tokens);
         ServiceRouter::new(front, rows)
     }
 }

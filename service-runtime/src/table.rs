@@ -3,6 +3,7 @@
 //! Nothing else says any of this. The rows are what the router is made of, what tokens are demanded by, what the rights
 //! on schemas are asked for, and what is refused while data are loaded.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -86,7 +87,7 @@ pub struct Route {
     /// The method; `None` where the handler takes several. `GET` stands for `HEAD`, too.
     pub method: Option<Method>,
     /// The path, in the syntax of axum.
-    pub path: &'static str,
+    pub path: Cow<'static, str>,
     /// Who may use it.
     pub access: Access,
     /// Whether it is answered with 503 `DATA_LOADING` while data are loaded.
@@ -97,7 +98,7 @@ impl Route {
     pub(crate) const fn new(method: Option<Method>, path: &'static str) -> Self {
         Route {
             method,
-            path,
+            path: Cow::Borrowed(path),
             access: Access::Token,
             needs_data: false,
         }
@@ -125,6 +126,19 @@ impl Route {
     #[must_use]
     pub const fn delete(path: &'static str) -> Self {
         Route::new(Some(Method::DELETE), path)
+    }
+
+    /// A public route for a path that is known at run time only.
+    ///
+    /// Segments may be parameters as in `/docs/{page}`, and the last may be `{*rest}`.
+    #[must_use]
+    pub fn public_at(method: Option<Method>, path: String) -> Self {
+        Route {
+            method,
+            path: Cow::Owned(path),
+            access: Access::Public,
+            needs_data: false,
+        }
     }
 
     /// Says who may use the route.
@@ -164,30 +178,41 @@ impl Route {
 }
 
 /// The rows that requests are looked up in.
-pub(crate) struct Table {
+#[derive(Default)]
+pub struct Table {
     rows: Arc<[Route]>,
     /// Positions of rows, by path.
     paths: matchit::Router<Vec<usize>>,
 }
 
 impl Table {
-    pub(crate) fn new(rows: Arc<[Route]>) -> Self {
-        let mut paths: Vec<(&'static str, Vec<usize>)> = Vec::new();
+    /// Makes the table of some rows.
+    ///
+    /// # Errors
+    /// When a path is malformed, or two paths can be the same.
+    pub fn new(rows: Arc<[Route]>) -> Result<Self, PathError> {
+        let mut paths: Vec<(&str, Vec<usize>)> = Vec::new();
         for (position, row) in rows.iter().enumerate() {
             match paths.iter_mut().find(|(path, _)| *path == row.path) {
                 Some((_, positions)) => positions.push(position),
-                None => paths.push((row.path, vec![position])),
+                None => paths.push((&row.path, vec![position])),
             }
         }
         let mut router = matchit::Router::new();
         for (path, positions) in paths {
-            // The router of axum has taken the same path.
-            router.insert(path, positions).expect("paths of a router");
+            let inserted = router.insert(path, positions);
+            inserted.map_err(|error| PathError(format!("the path {path}: {error}")))?;
         }
-        Table {
+        Ok(Table {
             rows,
             paths: router,
-        }
+        })
+    }
+
+    /// Returns whether a path is one of the table, whatever the method.
+    #[must_use]
+    pub fn has(&self, path: &str) -> bool {
+        self.of_path(path).next().is_some()
     }
 
     /// Returns the rows of a path. The routes ignore a slash at the end, too.
@@ -204,18 +229,20 @@ impl Table {
             .map(|position| &self.rows[*position])
     }
 
-    /// Tells whether a request needs no token. What no row says so of needs one.
-    pub(crate) fn is_public(&self, method: &Method, uri: &Uri) -> bool {
+    /// Returns whether a request to a path of the service needs no token, which is so only where a row says it. Of its
+    /// whole address the query is looked at.
+    #[must_use]
+    pub fn is_public(&self, method: &Method, path: &str, uri: &Uri) -> bool {
         let is_public = |row: &Route| match row.access {
             Access::Public => true,
             Access::PublicIfCached => allows_cache(uri),
             Access::Token | Access::Right(_) => false,
         };
-        match self.row(method, uri.path()) {
+        match self.row(method, path) {
             Some(row) => is_public(row),
             // Which methods a public path has is no secret.
             None => {
-                let mut rows = self.of_path(uri.path()).peekable();
+                let mut rows = self.of_path(path).peekable();
                 rows.peek().is_some() && rows.all(is_public)
             }
         }
@@ -234,6 +261,11 @@ impl Table {
 }
 
 /// Returns whether parameters leave it to the service whether it answers from its cache.
+/// Why a path cannot be one of a table.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct PathError(String);
+
 fn allows_cache(uri: &Uri) -> bool {
     let parameters = Query::<Vec<(String, String)>>::try_from_uri(uri);
     parameters.is_ok_and(|Query(parameters)| {
@@ -264,14 +296,16 @@ mod tests {
             Route::put("/both"),
             Route::new(None, GRAPHQL).once_loaded(),
         ];
-        Table::new(Arc::new(rows))
+        Table::new(Arc::new(rows)).unwrap()
     }
 
     #[test]
     fn only_public_rows_need_no_token() {
         let table = table();
-        let is_public =
-            |method: &Method, target: &str| table.is_public(method, &target.parse().unwrap());
+        let is_public = |method: &Method, target: &str| {
+            let uri: Uri = target.parse().unwrap();
+            table.is_public(method, uri.path(), &uri)
+        };
         for target in [
             "/__health",
             "/__health?cache=true",

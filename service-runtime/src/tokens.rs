@@ -97,5 +97,5 @@ async fn authenticate(verifier: &Verifier, request: &mut Request) -> Result<Send
 /// Tells whether a request needs no token. What nearly all requests are for needs one, and is not looked up.
 fn is_public(request: &Request, table: &Table) -> bool {
     let uri = request.uri();
-    uri.path() != GRAPHQL && table.is_public(request.method(), uri)
+    uri.path() != GRAPHQL && table.is_public(request.method(), uri.path(), uri)
 }

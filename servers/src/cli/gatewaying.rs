@@ -8,8 +8,7 @@ use object_service::App;
 use service_runtime::{Host, HostState, Server};
 
 use super::searching::Searching;
-use super::serve::base;
-use super::serving::Serving;
+use super::serving::{Serving, base};
 use super::{CliError, Console};
 use crate::config::{Settings, Switch, log_in_options};
 use crate::demo::Demo;

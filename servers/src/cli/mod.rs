@@ -12,6 +12,7 @@ mod composing;
 mod config_args;
 mod diff;
 mod dump;
+mod edging;
 mod explain;
 mod explain_query;
 mod folder_args;
@@ -43,6 +44,7 @@ mod sdl;
 mod search;
 mod searching;
 mod serve;
+mod serve_edge;
 mod serve_gateway;
 mod serve_search;
 mod serving;
@@ -56,6 +58,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use edge_service::EdgeError;
 use gateway_service::{SetupError, StartError};
 use graph_store::StoreError;
 use graphql_service::ErrorCode;
@@ -76,6 +79,7 @@ use soml_data::infer::InferError;
 
 use crate::allocator;
 use crate::config::{IdpIncomplete, code, code_of};
+use crate::edge::EdgeSettingsError;
 use crate::migration::MigrationSetupError;
 use crate::schemas::OpenSchemasError;
 use crate::store::OpenError;
@@ -117,6 +121,8 @@ pub struct FederationGateway {
 enum Command {
     /// Serves a GraphQL API over HTTP, with GraphiQL for browsers.
     Serve(Box<serve::Serve>),
+    /// Serves one address in front of other services: routes, tokens, rate limits, TLS.
+    Edge(Box<serve_edge::Serve>),
     /// Checks SOML documents and prints their errors and warnings.
     Validate(validate::Validate),
     /// Prints the GraphQL schema generated from a SOML document.
@@ -318,6 +324,10 @@ enum CliError {
     Identity(#[from] IdpError),
     #[error(transparent)]
     GatewaySetup(#[from] SetupError),
+    #[error(transparent)]
+    EdgeSettings(#[from] EdgeSettingsError),
+    #[error(transparent)]
+    Edge(#[from] EdgeError),
     /// What a log-in of the gateway needs is not configured.
     #[error(transparent)]
     IdpIncomplete(#[from] IdpIncomplete),
@@ -420,6 +430,8 @@ impl CliError {
             | CliError::Store(_)
             | CliError::Engines(_)
             | CliError::GatewaySetup(_)
+            | CliError::EdgeSettings(_)
+            | CliError::Edge(_)
             | CliError::IdpIncomplete(_)
             | CliError::Load(
                 LoadError::FormatUnknown { .. }
@@ -455,6 +467,7 @@ impl Soml {
     pub fn run(self, console: &mut Console<'_>) -> Exit {
         let result = match self.command {
             Command::Serve(serve) => serve.run(serve::Program::AllInOne, console),
+            Command::Edge(edge) => edge.run(console),
             Command::Validate(validate) => validate.run(console),
             Command::Sdl(sdl) => sdl.run(console),
             Command::Diff(diff) => diff.run(console),

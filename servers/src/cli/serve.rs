@@ -17,6 +17,7 @@ use service_runtime::schemas::ManagesSchemas;
 use service_runtime::{Host, Server};
 
 use super::config_args::{ConfigArgs, host_help, port_help};
+use super::edging::{self, Edging};
 use super::gatewaying::{self, Gatewaying, Place};
 use super::infer::{INFERRED, from_data, summary};
 use super::input::{Data, Input, usable_with};
@@ -26,7 +27,7 @@ use super::migrating;
 use super::other_data::warn_in_background;
 use super::searching::{self, Beside};
 use super::serve_gateway;
-use super::serving::Serving;
+use super::serving::{Serving, base};
 use super::users::{self, Users};
 use super::{CliError, Console, Exit, finish, loading};
 use crate::config::{CATALOGUE, SearchRoles, Settings, Switch, token_warnings};
@@ -111,6 +112,11 @@ impl Serve {
         match place {
             Place::NoGateway(idle) => warnings.extend(idle),
             Place::Beside => settings.federation = Switch::On,
+            Place::Alone(_) if edging::is_wanted(&settings, has_demo) => {
+                let message = "an edge is configured (`edge.enabled`, `edge.route.N`), and this process is a gateway and \
+                               nothing else: start `soml edge` with a route to it";
+                return Err(CliError::Usage(message.to_owned()));
+            }
             Place::Alone(reason) => {
                 let named = (self.host, self.port);
                 let (insecure, config) = (self.insecure, self.config);
@@ -205,17 +211,17 @@ impl Serve {
         verifier(settings, self.insecure)
     }
 
-    /// Makes the search service and the gateway beside the object service, where there are to be such.
+    /// Makes the search service, the gateway and the edge beside the object service, where there are to be such.
     async fn beside(
         &self,
         program: Program,
         settings: &Settings,
         app: &Arc<App>,
         store: &DataStore,
-    ) -> Result<(Beside, Option<Gatewaying>), CliError> {
+    ) -> Result<OtherServices, CliError> {
         if program == Program::ObjectService {
             warn_of_other_programs(settings);
-            return Ok((Beside::default(), None));
+            return Ok(OtherServices::default());
         }
         let has_folder = settings.store.data_dir.is_some();
         let keeps_data = store.embedded().is_none()
@@ -225,7 +231,15 @@ impl Serve {
         let search = searching::beside(settings, app, &graph, keeps_data, is_named).await?;
         let subgraph = search.subgraph().await;
         let gateway = gatewaying::beside(settings, app, subgraph, self.input.demo.as_ref()).await?;
-        Ok((search, gateway))
+        let searching = search.service.as_ref().map(|search| &search.app);
+        let gatewaying = gateway.as_ref().map(|gateway| &gateway.app);
+        let has_demo = self.input.demo.is_some();
+        let edge = edging::beside(settings, app, searching, gatewaying, has_demo).await?;
+        Ok(OtherServices {
+            search,
+            gateway,
+            edge,
+        })
     }
 
     async fn serve(
@@ -262,7 +276,11 @@ impl Serve {
         if let Some(data) = &data {
             app.loading().begin(data.files().len().max(1));
         }
-        let (search, gateway) = self.beside(program, &settings, &app, &store).await?;
+        let OtherServices {
+            search,
+            gateway,
+            edge,
+        } = self.beside(program, &settings, &app, &store).await?;
         let mut serving = Serving::begin(server);
         let address = serving.address;
         let work = async {
@@ -294,6 +312,9 @@ impl Serve {
                 gatewaying::announce(gateway, console)?;
                 console.out.flush()?;
             }
+            if let Some(edge) = &edge {
+                edge.announce(console)?;
+            }
             if let Some(users) = users {
                 users.announce(&base(address), console)?;
             }
@@ -302,6 +323,10 @@ impl Serve {
                 Some(gateway) => gatewaying::compose_until(gateway, stop, console).await?,
                 None => stop.await,
             }
+        }
+        // What is in front of the others first.
+        if let Some(edge) = edge {
+            edge.end().await;
         }
         if let Some(gateway) = gateway {
             gateway.end().await;
@@ -471,11 +496,24 @@ impl Serve {
     }
 }
 
+/// What `soml serve` has beside the object service.
+#[derive(Default)]
+struct OtherServices {
+    search: Beside,
+    gateway: Option<Gatewaying>,
+    edge: Option<Edging>,
+}
+
 /// Says of properties that ask for other services that they are for other programs.
 fn warn_of_other_programs(settings: &Settings) {
     if settings.search.enabled == Switch::On {
         tracing::warn!(
             "`search.enabled` is `true`, and object-service has no search service: start search-service, or soml serve"
+        );
+    }
+    if settings.edge.enabled == Switch::On || settings.edge.given().next().is_some() {
+        tracing::warn!(
+            "an edge is configured (`edge.enabled`, `edge.route.N`), and object-service has none: start soml edge, or soml serve"
         );
     }
     if settings.gateway.enabled == Switch::On || settings.gateway.made_by().is_some() {
@@ -537,16 +575,6 @@ pub(super) fn verifier(settings: &Settings, insecure: bool) -> Result<Option<Ver
         )));
     }
     Ok(None)
-}
-
-/// Returns the address of the service as a client on this machine writes it.
-pub(super) fn base(address: SocketAddr) -> String {
-    let host = match address.ip() {
-        ip if ip.is_unspecified() => "localhost".to_owned(),
-        IpAddr::V6(ip) => format!("[{ip}]"),
-        ip => ip.to_string(),
-    };
-    format!("http://{host}:{}", address.port())
 }
 
 async fn announce(

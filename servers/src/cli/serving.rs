@@ -1,6 +1,6 @@
 //! A service that answers beside what else a command does, until it is ended.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use service_runtime::{Serve, Server};
 use tokio::sync::oneshot;
@@ -42,4 +42,14 @@ impl Serving {
             tracing::error!(%error, "{name} ended unexpectedly");
         }
     }
+}
+
+/// Returns the address of the service as a client on this machine writes it.
+pub(super) fn base(address: SocketAddr) -> String {
+    let host = match address.ip() {
+        ip if ip.is_unspecified() => "localhost".to_owned(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+        ip => ip.to_string(),
+    };
+    format!("http://{host}:{}", address.port())
 }

@@ -8,6 +8,8 @@ mod advice;
 pub mod code;
 mod contract;
 mod defaults;
+mod edge;
+mod edge_routes;
 mod gateway;
 mod headers;
 mod log_in;
@@ -28,6 +30,8 @@ mod times;
 mod traces;
 
 pub use advice::token_warnings;
+pub(crate) use edge::EDGE_PORT;
+pub use edge::{EdgeSettings, HealthPath, PublicPaths, RouteSettings};
 pub(crate) use gateway::GATEWAY_PORT;
 pub use gateway::{
     GatewaySettings, HostName, IdpSettings, Protocol, Seconds, SubscriptionSettings,

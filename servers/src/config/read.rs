@@ -5,8 +5,10 @@ use service_config::ConfigError;
 
 use super::code;
 use super::defaults::contract_table;
+use super::edge_routes::EDGE_ROUTES;
 use super::loggers::loggers_table;
 use super::settings::Settings;
+use super::subgraphs::SUBGRAPHS;
 use super::table::CATALOGUE;
 
 /// The sources of the configuration; later ones override earlier ones.
@@ -39,11 +41,13 @@ pub fn code_of(error: &ConfigError) -> Option<ErrorCode> {
 #[must_use]
 pub fn markdown() -> String {
     let properties = CATALOGUE.table(&Settings::default());
-    let (subgraphs, aliases) = (CATALOGUE.numbered_table(), CATALOGUE.alias_table());
+    let numbered = |family| CATALOGUE.numbered_table(family);
+    let (subgraphs, edge) = (numbered(SUBGRAPHS.family), numbered(EDGE_ROUTES.family));
+    let aliases = CATALOGUE.alias_table();
     let (loggers, planned) = (loggers_table(), CATALOGUE.planned_table());
     let contract = contract_table();
     format!(
-        "{properties}\n## Subgraphs of the gateway\n\n{subgraphs}{LOGGERS_HEAD}{loggers}\n## Other names\n\n{aliases}\
+        "{properties}\n## Subgraphs of the gateway\n\n{subgraphs}\n## Routes of the edge\n\n{edge}{LOGGERS_HEAD}{loggers}\n## Other names\n\n{aliases}\
          {PLANNED_HEAD}{planned}{CONTRACT_HEAD}{contract}"
     )
 }

@@ -5,7 +5,7 @@ use graph_store::value::Numbers;
 use outbound::{Addresses, HttpCodes, Secret};
 use service_config::Setting;
 use service_log::LogFormat;
-use service_runtime::{HostNames, Origins};
+use service_runtime::{HostNames, Origins, TrustedProxies};
 
 /// The programs of this crate, whose properties these are.
 #[derive(Clone, Copy, Debug)]
@@ -99,6 +99,18 @@ impl Setting<Programs> for HostNames {
 
 impl Setting<Programs> for Origins {
     const TYPE: &'static str = "origins, `*` or `none`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        text.parse()
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Setting<Programs> for TrustedProxies {
+    const TYPE: &'static str = "addresses, networks or `none`";
 
     fn parse(text: &str) -> Result<Self, &'static str> {
         text.parse()

@@ -8,8 +8,9 @@ use graph_store::value::Numbers;
 use graphql_service::Limits;
 use object_engine::EngineLimits;
 use service_log::LogFormat;
-use service_runtime::{HostNames, Origins};
+use service_runtime::{HostNames, Origins, TrustedProxies};
 
+use super::edge::EdgeSettings;
 use super::gateway::GatewaySettings;
 use super::loggers::LoggerLevels;
 use super::mutation::MutationSettings;
@@ -76,6 +77,8 @@ pub struct Settings {
     pub cors_origins: Origins,
     /// How long browsers may keep the answer to a preflight (`http.cors.maxAge`).
     pub cors_max_age: Duration,
+    /// Proxies in front of the service (`http.trustedProxies`).
+    pub trusted_proxies: TrustedProxies,
     /// How requests are authenticated (`security.*`).
     pub security: SecuritySettings,
     /// How the service is called by others (`application.*`).
@@ -98,6 +101,8 @@ pub struct Settings {
     pub search: SearchSettings,
     /// How subgraphs are composed and served (`graphql.service.*`, `gateway.*`).
     pub gateway: GatewaySettings,
+    /// One address in front of services (`edge.*`).
+    pub edge: EdgeSettings,
     /// Format of log lines (`logging.format`).
     pub log_format: LogFormat,
     /// Log level or directives (`logging.level`).
@@ -135,6 +140,7 @@ impl Default for Settings {
             allowed_hosts: HostNames::default(),
             cors_origins: Origins::None,
             cors_max_age: Duration::from_secs(600),
+            trusted_proxies: TrustedProxies::default(),
             security: SecuritySettings::default(),
             application: ApplicationSettings::default(),
             storage: StorageSettings::default(),
@@ -146,6 +152,7 @@ impl Default for Settings {
             health_cache: Duration::from_secs(30),
             search: SearchSettings::default(),
             gateway: GatewaySettings::default(),
+            edge: EdgeSettings::default(),
             log_format: LogFormat::Text,
             log_level: "info".to_owned(),
             loggers: LoggerLevels::default(),

@@ -10,6 +10,7 @@ use search_index::limits::SearchLimits;
 use service_config::{Catalogue, Property, Setting, Standard};
 
 use super::contract::{ALIASES, PLANNED};
+use super::edge_routes::EDGE_ROUTES;
 use super::loggers::{LOGGERS, level_property};
 use super::setting::Programs;
 use super::settings::Settings;
@@ -18,6 +19,7 @@ use super::subgraphs::SUBGRAPHS;
 /// First segments of names that can only be meant for this program.
 const FAMILIES: &[&str] = &[
     "application",
+    "edge",
     "gateway",
     "graphdql",
     "graphql",
@@ -39,7 +41,7 @@ const VARIABLES: &[&str] = &[
 /// Everything that the programs can be configured by.
 pub static CATALOGUE: LazyLock<Catalogue<Settings>> = LazyLock::new(|| Catalogue {
     properties: properties(),
-    numbered: Some(SUBGRAPHS),
+    numbered: &[SUBGRAPHS, EDGE_ROUTES],
     named: Some(LOGGERS),
     aliases: ALIASES,
     planned: PLANNED,
@@ -203,6 +205,7 @@ properties! {
     "http.allowedHosts" => allowed_hosts, "Names under which clients may call, as the `Host` of their requests, separated by commas; any port. On a loopback address, `localhost` and loopback addresses are always allowed, and nothing else unless listed here. On other addresses, every name is allowed as long as this is `none`.";
     "http.cors.allowedOrigins" => cors_origins, "Origins of web pages that may call the service from a browser, such as `https://app.example.org`, separated by commas; `*` allows all. Requests from pages of other origins are refused with `CROSS_SITE`.";
     "http.cors.maxAge" => cors_max_age, "How long browsers may keep the answer to a CORS preflight.";
+    "http.trustedProxies" => trusted_proxies, "Addresses and networks of proxies in front of the service, separated by commas, such as `10.0.0.7, 10.1.0.0/16`. Of requests that come from one, `X-Forwarded-For` names the client, which log-ins and rates are counted by, and `X-Forwarded-Prefix` the path below which links lead.";
     "http.headerTimeout" => header_timeout, "Maximum time for a client to send the request headers, after which the connection is closed.";
     "http.shutdownTimeout" => shutdown_timeout, "Maximum time for open requests to complete at shutdown.";
     "security.enabled" => security.enabled, "Whether every request needs a token. `auto`: it does if `security.secret` or `security.jwks.url` is set. For `federation-gateway`, with the default `false`: whether it logs in to the identity provider of `idp.*` to read the schemas of its subgraphs. `object-service` has the default `true`, and does not start without one of the two.";
@@ -340,6 +343,22 @@ properties! {
     "gateway.subgraph.maxConcurrentRequests" => gateway.exchange.max_concurrent_requests, "Maximum number of concurrent requests to one subgraph; further ones wait.";
     "gateway.subgraph.pingInterval" => gateway.exchange.ping_interval, "How often a subgraph with open subscriptions is asked for a sign of life; without one until the next time, they fail. 0 never asks.";
     "gateway.subgraph.stacktraces" => gateway.exchange.stacktraces, "Whether clients see the members `stacktrace` and `exception` that subgraphs put into the extensions of their errors.";
+    "edge.enabled" => edge.enabled, "Whether `soml serve` has an edge too: one address in front of its services and of the routes of `edge.route.N`. `auto`: it has with `--demo`, and if a route is configured. See [Edge](edge.md).";
+    "edge.port" => edge.port, "Port of the edge of `soml serve`; 0 takes any free port. `auto` is 8000, or any free port if `application.port` is 0. `soml edge` listens on `application.port`.";
+    "edge.rate.address" => edge.address_rate, "Requests that the edge takes from one address (for IPv6 from a network of 64 bits), such as `100/s`, `600/min` or `5000/h`; further ones are answered with 429 `RATE_LIMITED`. Each instance counts its own. With `none`, they are not counted.";
+    "edge.rate.caller" => edge.caller_rate, "Requests that the edge takes from one caller, told by `iss` and `sub` of its token. As `edge.rate.address` otherwise.";
+    "edge.maxBodyBytes" => edge.max_body_bytes, "Maximum size of the body of a request to a server behind the edge, in bytes. It is read before the request is sent on, so no server waits for slow clients.";
+    "edge.maxStreams" => edge.max_streams, "Maximum number of connections through the edge that are WebSockets or streams of events; further ones are refused with `TOO_MANY_STREAMS`. `auto` is three quarters of `http.maxConnections`, so that requests still get through.";
+    "edge.tls.certificate" => edge.certificate, "PEM file of the certificate of the edge, followed by those that it is signed by; the edge then speaks HTTPS only. A new certificate in the file is used within seconds.";
+    "edge.tls.key" => edge.key, "PEM file of the private key of that certificate.";
+    "edge.upstream.connectTimeout" => edge.upstream.connect_timeout, "Maximum time to connect to a server behind the edge; 0 disables the timeout.";
+    "edge.upstream.responseTimeout" => edge.upstream.response_timeout, "Maximum time until a server behind the edge begins to answer, after which the request fails with 504 `UPSTREAM_TIMEOUT`. Longer than `graphql.requestTimeout` of the services, so that they say what took too long; 0 disables the timeout.";
+    "edge.upstream.idleTimeout" => edge.upstream.idle_timeout, "Maximum time without a byte of an answer that has begun; 0 disables the timeout.";
+    "edge.upstream.maxWaiting" => edge.upstream.max_waiting, "Maximum number of requests that wait for one server to begin to answer; further ones are sent to another server, or answered with 503 `UPSTREAM_BUSY`. So a service that hangs takes no more than that from the others.";
+    "edge.upstream.retries" => edge.upstream.retries, "How often a request by `GET`, `HEAD` or `OPTIONS` is sent again, to the next server if there is one, when a server breaks it off. A request that no server has received is sent to the next in any case.";
+    "edge.upstream.maxFailures" => edge.upstream.max_failures, "Number of requests in a row that a server breaks off, or lets time out, before it is left out until it answers a check; with 0, only checks decide.";
+    "edge.upstream.checkInterval" => edge.upstream.check_interval, "Pause between two checks of a server behind the edge, at least 100 ms. A server that has not answered two checks is left out until it answers one.";
+    "edge.upstream.checkTimeout" => edge.upstream.check_timeout, "Maximum time for such a check, at least 100 ms.";
     "health.cacheTime" => health_cache, "How long a health record is cached; `?cache=false` bypasses the cache.";
     "logging.format" => log_format, "Format of the log lines on standard error.";
 }

@@ -126,7 +126,7 @@ fn the_table_of_routes_is_that_of_the_services() {
         }
     }
     // Those of one path together.
-    rows.sort_by_key(|(row, _)| row.path);
+    rows.sort_by_key(|(row, _)| row.path.clone());
     let mut text = String::from(
         "| method | path | service | who may | while data are loaded |\n|---|---|---|---|---|\n",
     );
@@ -144,7 +144,7 @@ fn the_table_of_routes_is_that_of_the_services() {
         } else {
             "answers"
         };
-        let (path, who) = (row.path, row.access);
+        let (path, who) = (&row.path, row.access);
         writeln!(
             text,
             "| {method} | `{path}` | {services} | {who} | {loading} |"
