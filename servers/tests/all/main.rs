@@ -16,6 +16,7 @@ mod data_tools;
 mod demo_with_roles;
 mod documentation;
 mod dumps;
+mod edge;
 mod examples;
 mod first_schema;
 mod fuzz_seeds;
