@@ -1,6 +1,7 @@
 //! Addresses of servers.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::str::FromStr;
 
 use reqwest::Url;
@@ -68,6 +69,17 @@ impl fmt::Display for Addresses {
     }
 }
 
+/// Returns whether an address leads to this machine itself, so that nobody on the way reads along.
+#[must_use]
+pub fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    // Addresses of IPv6 are in brackets.
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    let address: Option<IpAddr> = address.parse().ok();
+    host.strip_suffix('.').unwrap_or(host) == "localhost"
+        || address.is_some_and(|address| address.to_canonical().is_loopback())
+}
+
 /// Appends segments to the path of an address.
 ///
 /// # Panics
@@ -100,6 +112,28 @@ mod tests {
         let addresses: Addresses = " http://a/, ;https://b/x?y=z ".parse().unwrap();
         assert_eq!(addresses.len(), 2);
         assert_eq!(addresses.to_string().parse(), Ok(addresses));
+    }
+
+    #[test]
+    fn loopback_is_told_by_whole_names_and_addresses() {
+        let is_loopback = |text| is_loopback(&Url::parse(text).unwrap());
+        for text in [
+            "http://LocalHost:1/",
+            "http://localhost./",
+            "http://127.0.0.9/",
+            "http://[::1]:1/",
+            "http://[::ffff:127.0.0.1]/",
+        ] {
+            assert!(is_loopback(text), "{text}");
+        }
+        for text in [
+            "http://localhost.example/",
+            "http://127.0.0.1.example/",
+            "http://0.0.0.0/",
+            "http://10.0.0.1/",
+        ] {
+            assert!(!is_loopback(text), "{text}");
+        }
     }
 
     #[test]

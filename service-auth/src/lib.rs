@@ -4,6 +4,8 @@ mod bearer;
 mod claims;
 pub mod code;
 mod compact;
+#[cfg(feature = "oauth")]
+mod exchange;
 mod fetch;
 #[cfg(feature = "provider")]
 pub mod identity;
@@ -11,6 +13,8 @@ pub mod identity;
 pub mod idp;
 mod jwks;
 mod key;
+#[cfg(feature = "oauth")]
+pub mod oauth;
 mod options;
 #[cfg(feature = "provisioning")]
 pub mod provisioning;

@@ -359,6 +359,23 @@ impl From<VerifierError> for CliError {
     }
 }
 
+fn identity_code(error: &IdpError) -> ErrorCode {
+    match error {
+        IdpError::Unreachable(_) | IdpError::GaveUp { .. } => code::IDP_UNAVAILABLE,
+        IdpError::Refused { status, .. } if status.is_server_error() => code::IDP_UNAVAILABLE,
+        IdpError::Credentials
+        | IdpError::NotRegistered
+        | IdpError::Account(_)
+        | IdpError::ApiKey
+        | IdpError::Client { .. }
+        | IdpError::Forbidden { .. } => code::IDP_LOGIN_REFUSED,
+        IdpError::HashedPasswords { .. }
+        | IdpError::OtherUser { .. }
+        | IdpError::ProfileRequired { .. } => code::IDP_USERS_UNUSABLE,
+        _ => code::IDP_FAILED,
+    }
+}
+
 impl CliError {
     fn code(&self) -> Option<ErrorCode> {
         match self {
@@ -387,6 +404,7 @@ impl CliError {
             CliError::TokenKeysMissing => Some(code::TOKEN_KEYS_MISSING),
             CliError::RolesWithoutSecurity => Some(code::PROTECTION_UNAVAILABLE),
             CliError::TokenKey(_) => Some(code::TOKEN_KEY_INVALID),
+            CliError::Identity(error) => Some(identity_code(error)),
             _ => None,
         }
     }
@@ -442,8 +460,12 @@ impl CliError {
             CliError::Indexer(IndexerError::UnknownObject(_)) => Exit::Usage,
             CliError::Indexer(_) => Exit::System,
             CliError::GatewayStart(_) => Exit::BadInput,
-            CliError::Identity(IdpError::Address) => Exit::Usage,
-            CliError::Identity(IdpError::HashedPasswords { .. } | IdpError::OtherUser { .. })
+            CliError::Identity(IdpError::Address | IdpError::MasterRealm) => Exit::Usage,
+            CliError::Identity(
+                IdpError::HashedPasswords { .. }
+                | IdpError::OtherUser { .. }
+                | IdpError::ProfileRequired { .. },
+            )
             | CliError::Provider(_)
             | CliError::Load(_)
             | CliError::Infer(_)

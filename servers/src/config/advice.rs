@@ -1,6 +1,6 @@
 //! What an operator should know about settings that work and are weaker than they could be.
 
-use reqwest::Url;
+use outbound::address::is_loopback;
 use service_auth::Key;
 
 use super::security::SecuritySettings;
@@ -33,13 +33,6 @@ pub fn token_warnings(settings: &SecuritySettings) -> Vec<&'static str> {
         );
     }
     warnings
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    let address: Option<std::net::IpAddr> = host.parse().ok();
-    host == "localhost" || address.is_some_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

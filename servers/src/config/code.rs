@@ -1,6 +1,11 @@
 //! The error codes of the configuration.
 
 graphql_service::error_codes! {
+    IDP_FAILED 500 public "The identity provider does not answer as documented, refuses a request, or is not configured for it; the message says which.";
+    IDP_LOGIN_REFUSED 500 public "The identity provider refuses the log-in: a wrong password, client or key, missing rights, or a log-in that nobody confirmed in the browser.";
+    IDP_UNAVAILABLE 500 public "The identity provider does not answer, or answers with a server error. Try again later.";
+    IDP_USERS_UNUSABLE 500 public "Users of the provisioning file cannot be brought to the identity provider; the message says which and why. Nothing was changed.";
+    LOGIN_ENDED 500 public "The token that `soml login` keeps for the service has expired and cannot be refreshed: log in again.";
     PROTECTION_UNAVAILABLE 500 public "A property asks for protection that there is not, so the service does not start.";
     PROVISIONING_INVALID 500 public "The provisioning file cannot be read, or has mistakes; nothing of it is used.";
     SCHEMA_MIGRATION_FAILED 500 public "Schemas could not be moved between stores. None is lost, and the next migration goes on; the message says what failed.";

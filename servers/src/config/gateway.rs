@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use clap::ValueEnum;
 use federation::GatewayLimits;
 use gateway_service::{ExchangeOptions, SubgraphOptions};
 use graphql_http::{PersistedOptions, TrustedOptions};
@@ -21,6 +22,9 @@ use super::traces::TracesSettings;
 
 /// The port of the gateway unless told otherwise.
 pub(crate) const GATEWAY_PORT: u16 = 9000;
+
+/// The realm of Keycloak unless told otherwise.
+pub(crate) const REALM: &str = "soml";
 
 /// How subgraphs are composed and served (`graphql.service.*`, `gateway.*` and the names of the interface).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,6 +92,8 @@ pub struct SubscriptionSettings {
 /// How the gateway logs in to the identity provider (`idp.*`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdpSettings {
+    /// What the provider is (`idp.type`).
+    pub kind: IdpKind,
     /// The application to log in to (`idp.applicationId`).
     pub application_id: Option<Uuid>,
     /// How the provider is reached (`idp.protocol`).
@@ -96,6 +102,12 @@ pub struct IdpSettings {
     pub host: Option<HostName>,
     /// Its port (`idp.port`).
     pub port: Option<u16>,
+    /// The path before all of its paths (`idp.path`).
+    pub path: Option<PathPrefix>,
+    /// The realm of Keycloak (`idp.realm`).
+    pub realm: String,
+    /// The secret of the client at Keycloak (`idp.clientSecret`).
+    pub client_secret: Option<Secret>,
     /// The user (`idp.username`).
     pub username: Option<String>,
     /// The password of the user (`idp.password`).
@@ -105,6 +117,20 @@ pub struct IdpSettings {
     /// Pause between attempts (`idp.login.retryDelay`).
     pub retry_delay: Duration,
 }
+
+/// What an identity provider is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum IdpKind {
+    /// FusionAuth, or the provider of a service.
+    #[value(name = "fusionauth")]
+    FusionAuth,
+    /// Keycloak.
+    Keycloak,
+}
+
+/// The beginning of all paths of a server, such as `/auth`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathPrefix(pub String);
 
 /// `http` or `https`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,10 +195,14 @@ impl Default for SubscriptionSettings {
 impl Default for IdpSettings {
     fn default() -> Self {
         IdpSettings {
+            kind: IdpKind::FusionAuth,
             application_id: None,
             protocol: None,
             host: None,
             port: None,
+            path: None,
+            realm: REALM.to_owned(),
+            client_secret: None,
             username: None,
             password: None,
             retries: 10,
@@ -258,6 +288,46 @@ impl Setting<Programs> for Option<Uuid> {
     }
 }
 
+impl Setting<Programs> for IdpKind {
+    const TYPE: &'static str = "`fusionauth` or `keycloak`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        IdpKind::from_str(text, true).map_err(|_| "`fusionauth` or `keycloak`")
+    }
+
+    fn show(&self) -> String {
+        match self {
+            IdpKind::FusionAuth => "fusionauth".to_owned(),
+            IdpKind::Keycloak => "keycloak".to_owned(),
+        }
+    }
+}
+
+impl Setting<Programs> for Option<PathPrefix> {
+    const TYPE: &'static str = "path or `none`";
+
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        let path = text.trim_end_matches('/');
+        if matches!(path, "" | "none") {
+            return Ok(None);
+        }
+        let is_path = path.starts_with('/')
+            && !path.contains(['?', '#', '\\', '%'])
+            && !path.contains("//")
+            && path.chars().all(|c| c.is_ascii_graphic());
+        if is_path {
+            Ok(Some(PathPrefix(path.to_owned())))
+        } else {
+            Err("a path that begins with `/`, such as `/auth`")
+        }
+    }
+
+    fn show(&self) -> String {
+        let path = self.as_ref().map(|path| path.0.clone());
+        path.unwrap_or_else(|| "none".to_owned())
+    }
+}
+
 impl Setting<Programs> for Option<Protocol> {
     const TYPE: &'static str = "`http`, `https` or `none`";
 
@@ -335,6 +405,14 @@ mod tests {
         assert!(Option::<Uuid>::parse("7").is_err());
         assert!(Option::<u16>::parse("0").is_err());
         assert!(Option::<Protocol>::parse("ftp").is_err());
+        assert!(IdpKind::parse("okta").is_err());
+        for text in ["auth", "/a?b", "/a#b", "/a b", "//host/a"] {
+            assert!(Option::<PathPrefix>::parse(text).is_err(), "{text}");
+        }
+        assert_eq!(
+            Option::<PathPrefix>::parse("/auth/").unwrap().show(),
+            "/auth"
+        );
     }
 
     #[test]

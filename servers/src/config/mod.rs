@@ -33,8 +33,10 @@ pub use advice::token_warnings;
 pub(crate) use edge::EDGE_PORT;
 pub use edge::{EdgeSettings, HealthPath, PublicPaths, RouteSettings};
 pub(crate) use gateway::GATEWAY_PORT;
+pub(crate) use gateway::REALM;
 pub use gateway::{
-    GatewaySettings, HostName, IdpSettings, Protocol, Seconds, SubscriptionSettings,
+    GatewaySettings, HostName, IdpKind, IdpSettings, PathPrefix, Protocol, Seconds,
+    SubscriptionSettings,
 };
 pub use headers::HeaderNames;
 pub use log_in::IdpIncomplete;

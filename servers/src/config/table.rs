@@ -34,8 +34,15 @@ const FAMILIES: &[&str] = &[
 const VARIABLES: &[&str] = &[
     "SOML_TOKEN",
     "SOML_TOKEN_FILE",
+    "SOML_ISSUER",
+    "SOML_CLIENT_ID",
     "IDP_API_KEY",
     "IDP_API_KEY_FILE",
+    "IDP_ADMIN_USERNAME",
+    "IDP_ADMIN_PASSWORD",
+    "IDP_ADMIN_PASSWORD_FILE",
+    "IDP_ADMIN_CLIENT_SECRET",
+    "IDP_ADMIN_CLIENT_SECRET_FILE",
 ];
 
 /// Everything that the programs can be configured by.
@@ -311,12 +318,16 @@ properties! {
     "gateway.followBindings" => gateway.follows_bindings, "Whether the gateway of `soml serve` serves a schema at once that is bound to a service of the same process. `federation-gateway` has no such service.";
     "poll.interval" => gateway.poll_interval, "Pause of the gateway between looks for changed schemas of its subgraphs; 0: they stay as they are until the gateway is restarted.";
     "engine.apiKey" => gateway.engine_api_key, secret "Key for a registry of graphs. Accepted for deployments that set it; no subgraph is registered anywhere.";
-    "idp.applicationId" => gateway.idp.application_id, "Application that the gateway logs in to, if `security.enabled` is on.";
+    "idp.type" => gateway.idp.kind, "What the identity provider is, if `security.enabled` is on: `fusionauth`, which a service with `security.provisioning.file` also answers like, or `keycloak`. See [Logging in](identity.md#services-that-log-in).";
+    "idp.applicationId" => gateway.idp.application_id, "Application that the gateway logs in to; for Keycloak, the `client_id` of the client.";
     "idp.protocol" => gateway.idp.protocol, "Protocol of the identity provider's REST API.";
     "idp.host" => gateway.idp.host, "Host of the identity provider.";
     "idp.port" => gateway.idp.port, "Port of the identity provider.";
+    "idp.path" => gateway.idp.path, "Path before all paths of the identity provider, such as `/auth`.";
+    "idp.realm" => gateway.idp.realm, "Realm that the gateway logs in to, with `idp.type: keycloak`.";
     "idp.username" => gateway.idp.username, "User that the gateway logs in as, to read `_service { sdl }` of the subgraphs.";
     "idp.password" => gateway.idp.password, secret "Password of that user.";
+    "idp.clientSecret" => gateway.idp.client_secret, secret "Secret of the client at Keycloak, unless it is public. Without `idp.username`, the gateway logs in as the service account of the client (`client_credentials`).";
     "idp.login.retries" => gateway.idp.retries, "How often the gateway tries again to log in.";
     "idp.login.retryDelay" => gateway.idp.retry_delay, "Delay before each further log-in.";
     "gateway.enabled" => gateway.enabled, "Whether `soml serve` is a gateway too; `auto`: it is with `--demo`, and if `graphql.service.N` names a subgraph. Without a schema and data it is nothing else then, as with `gateway.supergraph.file`.";

@@ -1,19 +1,14 @@
 //! Logs a service in to an identity provider, and keeps its token as long as it is valid.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
-use jsonwebtoken::dangerous::insecure_decode;
 use outbound::Secret;
-use reqwest::{Method, StatusCode};
-use serde::Deserialize;
-use serde_json::{Value, json};
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
-use super::IdpError;
-use super::transport::{Answer, Transport};
-
-const LOGIN: &str = "/api/login";
+use super::log_in::{Failure, Issued, LogIn};
+use super::transport::Transport;
+use super::{Grant, IdpError};
 
 /// A token is used until this long before its end, or until the last tenth of a short life.
 const MARGIN: Duration = Duration::from_secs(30);
@@ -24,14 +19,10 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 /// How to log in.
 #[derive(Clone, Debug)]
 pub struct IdpOptions {
-    /// Address of the provider, such as `http://localhost:9011`.
+    /// Address of the provider, such as `http://localhost:9011`; a path in it comes before all others.
     pub address: String,
-    /// The application to log in to.
-    pub application_id: Uuid,
-    /// User name or email address.
-    pub username: String,
-    /// Password.
-    pub password: Secret,
+    /// Who logs in, and how the provider is asked.
+    pub log_in: LogIn,
     /// Number of further attempts after one that failed.
     pub retries: u32,
     /// Time between attempts. A provider may ask for more.
@@ -41,7 +32,7 @@ pub struct IdpOptions {
 }
 
 impl IdpOptions {
-    /// Creates options with ten retries, two seconds apart.
+    /// Creates options of a log-in to an application of FusionAuth, with ten retries, two seconds apart.
     #[must_use]
     pub fn new(
         address: impl Into<String>,
@@ -49,11 +40,36 @@ impl IdpOptions {
         username: impl Into<String>,
         password: Secret,
     ) -> Self {
-        IdpOptions {
-            address: address.into(),
-            application_id,
+        let log_in = LogIn::FusionAuth {
+            application_id: Some(application_id),
             username: username.into(),
             password,
+        };
+        IdpOptions::with(address, log_in)
+    }
+
+    /// Creates options of a log-in to a realm of Keycloak, with ten retries, two seconds apart.
+    #[must_use]
+    pub fn keycloak(
+        address: impl Into<String>,
+        realm: impl Into<String>,
+        client_id: impl Into<String>,
+        grant: Grant,
+    ) -> Self {
+        let log_in = LogIn::Keycloak {
+            realm: realm.into(),
+            client_id: client_id.into(),
+            grant,
+        };
+        IdpOptions::with(address, log_in)
+    }
+
+    /// Creates options of a log-in, with ten retries, two seconds apart.
+    #[must_use]
+    pub fn with(address: impl Into<String>, log_in: LogIn) -> Self {
+        IdpOptions {
+            address: address.into(),
+            log_in,
             retries: 10,
             retry_delay: Duration::from_secs(2),
             counts_every_failure: false,
@@ -73,12 +89,6 @@ struct Held {
     token: Secret,
     /// When another one is needed.
     until: SystemTime,
-}
-
-/// A failed attempt.
-struct Failure {
-    error: IdpError,
-    retry_after: Option<Duration>,
 }
 
 impl IdpClient {
@@ -106,10 +116,8 @@ impl IdpClient {
             return Ok(held.token.clone());
         }
         *held = None;
-        let answer = self.log_in().await?;
-        let token = answer.body["token"].as_str();
-        let token = Secret::new(token.ok_or(IdpError::Malformed("it has no token"))?);
-        *held = usable_until(&answer.body, &token).map(|until| Held {
+        let Issued { token, expires_at } = self.log_in().await?;
+        *held = expires_at.and_then(usable_until).map(|until| Held {
             token: token.clone(),
             until,
         });
@@ -122,12 +130,13 @@ impl IdpClient {
     }
 
     /// Tries until an attempt succeeds.
-    async fn log_in(&self) -> Result<Answer, IdpError> {
+    async fn log_in(&self) -> Result<Issued, IdpError> {
         let attempts = self.options.retries.saturating_add(1);
         let mut attempt = 1;
         loop {
-            let Failure { error, retry_after } = match self.attempt().await {
-                Ok(answer) => return Ok(answer),
+            let tried = self.options.log_in.attempt(&self.transport).await;
+            let Failure { error, retry_after } = match tried {
+                Ok(issued) => return Ok(issued),
                 Err(failure) => failure,
             };
             if !self.options.counts_every_failure && !error.may_pass() {
@@ -145,46 +154,10 @@ impl IdpClient {
             attempt += 1;
         }
     }
-
-    async fn attempt(&self) -> Result<Answer, Failure> {
-        let body = json!({
-            "loginId": self.options.username,
-            "password": self.options.password.reveal(),
-            "applicationId": self.options.application_id.to_string(),
-        });
-        let sent = self.transport.send(Method::POST, LOGIN, &[], Some(&body));
-        let answer = sent.await.map_err(|error| Failure {
-            error,
-            retry_after: None,
-        })?;
-        let error = match answer.status {
-            StatusCode::OK => return Ok(answer),
-            StatusCode::ACCEPTED => IdpError::NotRegistered,
-            StatusCode::NOT_FOUND => IdpError::Credentials,
-            _ => answer.refused(),
-        };
-        Err(Failure {
-            error,
-            retry_after: answer.retry_after,
-        })
-    }
 }
 
-/// Returns until when a token can be used; `None` where nothing tells.
-fn usable_until(body: &Value, token: &Secret) -> Option<SystemTime> {
-    let stated = body["tokenExpirationInstant"].as_u64();
-    let stated = stated.map(Duration::from_millis);
-    let end = UNIX_EPOCH.checked_add(stated.or_else(|| claimed(token))?)?;
+/// Returns until when a token can be used; `None` where it has ended already.
+fn usable_until(end: SystemTime) -> Option<SystemTime> {
     let left = end.duration_since(SystemTime::now()).ok()?;
     end.checked_sub(MARGIN.min(left / 10))
-}
-
-/// Returns the end that a token claims. It is only read: whoever takes the token verifies it.
-fn claimed(token: &Secret) -> Option<Duration> {
-    #[derive(Deserialize)]
-    struct End {
-        exp: u64,
-    }
-    let end = insecure_decode::<End>(token.reveal()).ok()?;
-    Some(Duration::from_secs(end.claims.exp))
 }

@@ -7,14 +7,40 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::IdpError;
+use super::keycloak::KeycloakChange;
 use crate::provisioning::{Role, User};
 
 /// One change.
 pub struct Step {
     pub(super) title: String,
+    pub(super) change: Change,
+}
+
+/// What a step does.
+pub(super) enum Change {
+    /// A request to FusionAuth.
+    Request(Request),
+    /// A change of a realm of Keycloak, whose requests name what earlier steps create.
+    Keycloak(KeycloakChange),
+}
+
+/// A request with a JSON body.
+pub(super) struct Request {
     pub(super) method: Method,
     pub(super) path: String,
     pub(super) body: Value,
+}
+
+impl Step {
+    pub(super) fn request(title: String, method: Method, path: String, body: Value) -> Self {
+        let change = Change::Request(Request { method, path, body });
+        Step { title, change }
+    }
+
+    pub(super) fn keycloak(title: String, change: KeycloakChange) -> Self {
+        let change = Change::Keycloak(change);
+        Step { title, change }
+    }
 }
 
 impl fmt::Display for Step {
@@ -25,7 +51,7 @@ impl fmt::Display for Step {
 }
 
 impl fmt::Debug for Step {
-    /// Leaves the body out, which may hold a password.
+    /// Leaves the change out, which may hold a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Step").field(&self.title).finish()
     }
@@ -44,12 +70,12 @@ pub(super) fn change_role(
     let mut changed = found.clone();
     changed["isSuperRole"] = json!(role.super_role);
     changed["isDefault"] = json!(role.default);
-    Ok(Some(Step {
-        title: format!("change role {}", titled(role)),
-        method: Method::PUT,
-        path: format!("{application}/role/{id}"),
-        body: json!({ "role": changed }),
-    }))
+    Ok(Some(Step::request(
+        format!("change role {}", titled(role)),
+        Method::PUT,
+        format!("{application}/role/{id}"),
+        json!({ "role": changed }),
+    )))
 }
 
 /// Returns the identifier of something that was found, which becomes part of a path.

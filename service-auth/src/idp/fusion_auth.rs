@@ -1,4 +1,4 @@
-//! Brings roles and users of a provisioning file to an identity provider.
+//! Brings roles and users of a provisioning file to FusionAuth, over its REST API.
 //!
 //! First everything is looked up and what has to change is planned, then the plan is carried out. What
 //! is there and not in the file stays; a second run finds nothing to do. Passwords of users who exist
@@ -7,58 +7,51 @@
 use std::collections::HashSet;
 
 use outbound::Secret;
+use reqwest::header::{AUTHORIZATION, HeaderValue};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::IdpError;
-use super::step::{Step, change_role, identifier, shown, titled, with_roles};
+use super::step::{Request, Step, change_role, identifier, shown, titled, with_roles};
 use super::transport::Transport;
+use crate::exchange::{Answer, Content};
 use crate::provisioning::{Password, Provisioning, Role, User};
 
 const REGISTRATION: &str = "/api/user/registration";
 
-/// How to administer an identity provider.
-#[derive(Clone, Debug)]
-pub struct Administration {
-    /// Address of the provider, such as `http://localhost:9011`.
-    pub address: String,
-    /// Key of its administration.
-    pub api_key: Secret,
-    /// The application that has the roles.
-    pub application_id: Uuid,
-    /// Its name, where it has to be created.
-    pub application_name: String,
-    /// The tenant, where the provider has several.
-    pub tenant_id: Option<Uuid>,
-}
-
-/// Administers an identity provider.
-pub struct Administrator {
-    options: Administration,
+/// What administers an application of FusionAuth.
+pub(super) struct FusionAuth {
     transport: Transport,
+    application_id: Uuid,
+    /// Where the application has to be created.
+    application_name: String,
 }
 
-impl Administrator {
-    /// Creates a client; nothing is sent yet.
-    ///
-    /// # Errors
-    /// When the address or the key is malformed, or TLS cannot be set up.
-    pub fn new(options: Administration) -> Result<Self, IdpError> {
-        let tenant = options.tenant_id.map(|id| id.to_string());
-        let transport = Transport::new(&options.address)?;
-        Ok(Administrator {
-            transport: transport.with_key(&options.api_key, tenant.as_deref())?,
-            options,
+impl FusionAuth {
+    pub(super) fn new(
+        address: &str,
+        application_id: Uuid,
+        application_name: String,
+        key: &Secret,
+        tenant: Option<Uuid>,
+    ) -> Result<Self, IdpError> {
+        let mut transport = Transport::new(address)?;
+        let mut key = HeaderValue::from_str(key.reveal()).map_err(|_| IdpError::ApiKey)?;
+        key.set_sensitive(true);
+        transport.headers.insert(AUTHORIZATION, key);
+        let tenant = tenant.map(|tenant| tenant.to_string());
+        if let Some(tenant) = tenant.and_then(|tenant| HeaderValue::try_from(tenant).ok()) {
+            transport.headers.insert("x-fusionauth-tenantid", tenant);
+        }
+        Ok(FusionAuth {
+            transport,
+            application_id,
+            application_name,
         })
     }
 
-    /// Finds out what has to change; changes nothing.
-    ///
-    /// # Errors
-    /// When the provider does not answer as documented, when a user is another one there, and when a
-    /// user to create has no password but a hash.
-    pub async fn plan(&self, wanted: &Provisioning) -> Result<Vec<Step>, IdpError> {
+    pub(super) async fn plan(&self, wanted: &Provisioning) -> Result<Vec<Step>, IdpError> {
         let mut steps = self.plan_roles(&wanted.roles).await?;
         let mut hashed = Vec::new();
         for user in &wanted.users {
@@ -76,21 +69,20 @@ impl Administrator {
         }
     }
 
-    /// Makes one change.
-    ///
-    /// # Errors
-    /// When the provider refuses it.
-    pub async fn apply(&self, step: &Step) -> Result<(), IdpError> {
-        let (method, body) = (step.method.clone(), Some(&step.body));
-        let answer = self.transport.send(method, &step.path, &[], body).await?;
-        match answer.status.is_success() {
-            true => Ok(()),
-            false => Err(answer.refused()),
+    pub(super) async fn apply(&self, request: &Request) -> Result<(), IdpError> {
+        let url = self.transport.at(&request.path, &[]);
+        let body = Content::Json(&request.body);
+        let sent = self.transport.send(request.method.clone(), url, body);
+        let answer = sent.await?;
+        if answer.status.is_success() {
+            Ok(())
+        } else {
+            Err(refused(&answer))
         }
     }
 
     fn application(&self) -> String {
-        format!("/api/application/{}", self.options.application_id)
+        format!("/api/application/{}", self.application_id)
     }
 
     async fn plan_roles(&self, wanted: &[Role]) -> Result<Vec<Step>, IdpError> {
@@ -105,12 +97,12 @@ impl Administrator {
                 .iter()
                 .find(|found| found["name"] == role.name.as_str())
             {
-                None => Ok(Some(Step {
-                    title: format!("create role {}", titled(role)),
-                    method: Method::POST,
-                    path: format!("{path}/role"),
-                    body: json!({ "role": shown(role) }),
-                })),
+                None => Ok(Some(Step::request(
+                    format!("create role {}", titled(role)),
+                    Method::POST,
+                    format!("{path}/role"),
+                    json!({ "role": shown(role) }),
+                ))),
                 Some(found) => change_role(&path, role, found),
             }
         });
@@ -118,7 +110,7 @@ impl Administrator {
     }
 
     fn create_application(&self, roles: &[Role]) -> Step {
-        let name = &self.options.application_name;
+        let name = &self.application_name;
         let titles = match roles.iter().map(titled).collect::<Vec<_>>() {
             titles if titles.is_empty() => String::new(),
             titles => format!(" with roles {}", titles.join(", ")),
@@ -133,12 +125,12 @@ impl Administrator {
                 "requireAuthentication": false,
             },
         });
-        Step {
-            title: format!("create application {name}{titles}"),
-            method: Method::POST,
-            path: self.application(),
-            body: json!({ "application": application }),
-        }
+        Step::request(
+            format!("create application {name}{titles}"),
+            Method::POST,
+            self.application(),
+            json!({ "application": application }),
+        )
     }
 
     /// Finds a user by name, then by email address.
@@ -171,32 +163,32 @@ impl Administrator {
         if let Some(email) = &user.email {
             account["email"] = json!(email);
         }
-        Step {
-            title: format!("create user {}{}", user.username, with_roles(user)),
-            method: Method::POST,
-            path: REGISTRATION.to_owned(),
-            body: json!({
+        Step::request(
+            format!("create user {}{}", user.username, with_roles(user)),
+            Method::POST,
+            REGISTRATION.to_owned(),
+            json!({
                 "user": account,
                 "registration": self.registration(user),
                 "skipRegistrationVerification": true,
                 "skipVerification": true,
             }),
-        }
+        )
     }
 
     fn plan_registration(&self, user: &User, found: &Value) -> Result<Option<Step>, IdpError> {
         let id = identifier(found)?;
         let path = format!("{REGISTRATION}/{id}");
-        let application = self.options.application_id.to_string();
+        let application = self.application_id.to_string();
         let registrations = found["registrations"].as_array().into_iter().flatten();
         let mut of_application = registrations.filter(|r| r["applicationId"] == *application);
         let Some(registration) = of_application.next() else {
-            return Ok(Some(Step {
-                title: format!("register user {}{}", user.username, with_roles(user)),
-                method: Method::POST,
+            return Ok(Some(Step::request(
+                format!("register user {}{}", user.username, with_roles(user)),
+                Method::POST,
                 path,
-                body: json!({ "registration": self.registration(user) }),
-            }));
+                json!({ "registration": self.registration(user) }),
+            )));
         };
         let roles = registration["roles"].as_array().into_iter().flatten();
         let roles: HashSet<_> = roles.filter_map(Value::as_str).collect();
@@ -206,16 +198,16 @@ impl Administrator {
         // What else the registration has would be lost without being sent again.
         let mut registration = registration.clone();
         registration["roles"] = json!(user.roles);
-        Ok(Some(Step {
-            title: format!("change user {}: now{}", user.username, with_roles(user)),
-            method: Method::PUT,
+        Ok(Some(Step::request(
+            format!("change user {}: now{}", user.username, with_roles(user)),
+            Method::PUT,
             path,
-            body: json!({ "registration": registration }),
-        }))
+            json!({ "registration": registration }),
+        )))
     }
 
     fn registration(&self, user: &User) -> Value {
-        let application = self.options.application_id.to_string();
+        let application = self.application_id.to_string();
         json!({ "applicationId": application, "roles": user.roles })
     }
 
@@ -226,14 +218,24 @@ impl Administrator {
         query: &[(&str, &str)],
         member: &str,
     ) -> Result<Option<Value>, IdpError> {
-        let mut answer = self.transport.send(Method::GET, path, query, None).await?;
+        let url = self.transport.at(path, query);
+        let sent = self.transport.send(Method::GET, url, Content::None);
+        let mut answer = sent.await?;
         match answer.status {
             StatusCode::OK if answer.body[member].is_object() => {
                 Ok(Some(answer.body[member].take()))
             }
             StatusCode::OK => Err(IdpError::Malformed("what was asked for is not in it")),
             StatusCode::NOT_FOUND => Ok(None),
-            _ => Err(answer.refused()),
+            _ => Err(refused(&answer)),
         }
+    }
+}
+
+fn refused(answer: &Answer) -> IdpError {
+    if answer.status == StatusCode::UNAUTHORIZED {
+        IdpError::ApiKey
+    } else {
+        IdpError::refused(answer)
     }
 }
