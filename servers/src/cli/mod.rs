@@ -25,9 +25,12 @@ mod infer;
 mod input;
 mod json_schema;
 mod keeping;
+mod kept_login;
 mod lines;
 mod load;
 mod loading;
+mod login;
+mod logins;
 mod migrate;
 mod migrating;
 mod operation;
@@ -70,6 +73,7 @@ use search_index::indexer::IndexerError;
 use search_service::EnginesError;
 use service_auth::identity::ProviderError;
 use service_auth::idp::IdpError;
+use service_auth::oauth::OauthError;
 use service_auth::provisioning::ProvisioningError;
 use service_auth::{ClientError, KeyError, VerifierError};
 use service_config::ConfigError;
@@ -167,7 +171,11 @@ enum Command {
     Explain(explain::Explain),
     /// Prints the JSON Schema of SOML documents, for completion and checks in editors.
     JsonSchema(json_schema::JsonSchema),
-    /// Makes a token for development, signed with `security.secret`.
+    /// Logs in, so that commands with `--url` send a token.
+    Login(login::Login),
+    /// Ends a log-in: revokes its token, and forgets it.
+    Logout(login::Logout),
+    /// Makes a token for development, signed with `security.secret`; or prints that of a log-in.
     Token(token::Token),
     /// Prints who a token stands for and what they may do, or why it is refused.
     Whoami(whoami::Whoami),
@@ -323,6 +331,15 @@ enum CliError {
     #[error(transparent)]
     Identity(#[from] IdpError),
     #[error(transparent)]
+    Oauth(#[from] OauthError),
+    /// A log-in that is kept cannot be refreshed.
+    #[error("the log-in at {issuer} has ended: {why}; log in again: {command}")]
+    LoginEnded {
+        issuer: String,
+        why: String,
+        command: String,
+    },
+    #[error(transparent)]
     GatewaySetup(#[from] SetupError),
     #[error(transparent)]
     EdgeSettings(#[from] EdgeSettingsError),
@@ -376,6 +393,16 @@ fn identity_code(error: &IdpError) -> ErrorCode {
     }
 }
 
+fn oauth_code(error: &OauthError) -> ErrorCode {
+    match error {
+        error if error.may_pass() => code::IDP_UNAVAILABLE,
+        OauthError::Denied(_) | OauthError::AccessDenied | OauthError::Expired => {
+            code::IDP_LOGIN_REFUSED
+        }
+        _ => code::IDP_FAILED,
+    }
+}
+
 impl CliError {
     fn code(&self) -> Option<ErrorCode> {
         match self {
@@ -405,6 +432,8 @@ impl CliError {
             CliError::RolesWithoutSecurity => Some(code::PROTECTION_UNAVAILABLE),
             CliError::TokenKey(_) => Some(code::TOKEN_KEY_INVALID),
             CliError::Identity(error) => Some(identity_code(error)),
+            CliError::Oauth(error) => Some(oauth_code(error)),
+            CliError::LoginEnded { .. } => Some(code::LOGIN_ENDED),
             _ => None,
         }
     }
@@ -460,17 +489,21 @@ impl CliError {
             CliError::Indexer(IndexerError::UnknownObject(_)) => Exit::Usage,
             CliError::Indexer(_) => Exit::System,
             CliError::GatewayStart(_) => Exit::BadInput,
-            CliError::Identity(IdpError::Address | IdpError::MasterRealm) => Exit::Usage,
+            CliError::Identity(IdpError::Address | IdpError::MasterRealm)
+            | CliError::Oauth(OauthError::Issuer) => Exit::Usage,
             CliError::Identity(
                 IdpError::HashedPasswords { .. }
                 | IdpError::OtherUser { .. }
                 | IdpError::ProfileRequired { .. },
             )
+            | CliError::Oauth(OauthError::AccessDenied | OauthError::Expired)
             | CliError::Provider(_)
             | CliError::Load(_)
             | CliError::Infer(_)
             | CliError::Input(_) => Exit::BadInput,
-            CliError::Identity(_) => Exit::System,
+            CliError::Identity(_) | CliError::Oauth(_) | CliError::LoginEnded { .. } => {
+                Exit::System
+            }
         }
     }
 }
@@ -510,6 +543,8 @@ impl Soml {
             Command::Provision(provision) => provision.run(console),
             Command::Explain(explain) => explain.run(console),
             Command::JsonSchema(json_schema) => json_schema.run(console),
+            Command::Login(login) => login.run(console),
+            Command::Logout(logout) => logout.run(console),
             Command::Token(token) => token.run(console),
             Command::Whoami(whoami) => whoami.run(console),
             Command::Completions(completions) => completions.run(console),

@@ -11,7 +11,7 @@ use crate::config::Settings;
 use crate::demo;
 
 /// Where the keys are published.
-const KEYS: &str = "/.well-known/jwks.json";
+pub(super) const KEYS: &str = "/.well-known/jwks.json";
 
 /// The provider of a service's own users.
 pub(super) struct OwnProvider {

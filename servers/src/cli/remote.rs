@@ -14,6 +14,7 @@ use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
 
 use super::CliError;
+use super::kept_login::KeptLogin;
 use crate::config::Settings;
 
 /// The variable that holds the token.
@@ -36,6 +37,8 @@ const MAX_BYTES: u64 = 256 << 20;
 #[derive(Debug, Args)]
 pub(super) struct TokenArgs {
     /// File that holds the token [default: that of the variable SOML_TOKEN_FILE, or SOML_TOKEN itself].
+    ///
+    /// Without any of them, the token that `soml login` keeps for the service is sent.
     // A variable may be set for other commands, so it does not ask for `--url`.
     #[arg(long, value_name = "FILE", requires = "url")]
     token_file: Option<PathBuf>,
@@ -65,38 +68,73 @@ pub(super) fn default_address() -> String {
 pub(super) struct RemoteService {
     client: Client,
     url: Url,
-    token: Option<HeaderValue>,
+    token: Token,
+}
+
+/// What requests prove their sender with.
+enum Token {
+    /// Nothing.
+    None,
+    /// A token that the command was given.
+    Given(HeaderValue),
+    /// The token of a log-in, which is refreshed while the command runs.
+    Kept(Box<KeptLogin>),
+}
+
+impl Token {
+    fn given(token: &Secret) -> Result<Self, CliError> {
+        let value = token.bearer();
+        let value = value.map_err(|_| CliError::Usage("the token is malformed".to_owned()))?;
+        Ok(Token::Given(value))
+    }
+
+    async fn header(&self) -> Result<Option<HeaderValue>, CliError> {
+        match self {
+            Token::None => Ok(None),
+            Token::Given(value) => Ok(Some(value.clone())),
+            Token::Kept(login) => {
+                let value = login.token().await?.bearer();
+                let malformed = |_| CliError::Usage("the token is malformed".to_owned());
+                value.map(Some).map_err(malformed)
+            }
+        }
+    }
+}
+
+/// Reads the address of a service.
+pub(super) fn service_address(address: &str) -> Result<Url, CliError> {
+    let is_service = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+    let url = Url::parse(address).ok().filter(is_service);
+    url.ok_or_else(|| {
+        CliError::Usage(format!(
+            "{address} is no address such as http://localhost:9995"
+        ))
+    })
 }
 
 impl RemoteService {
     pub(super) fn new(address: &str, token: &TokenArgs) -> Result<Self, CliError> {
-        RemoteService::with_token(address, token.token()?)
+        let url = service_address(address)?;
+        let token = match token.token()? {
+            Some(token) => Token::given(&token)?,
+            None => KeptLogin::of(&url)?.map_or(Token::None, |kept| Token::Kept(Box::new(kept))),
+        };
+        RemoteService::with_token(url, token)
     }
 
     /// Returns a service of which only what is public is asked.
     pub(super) fn public(address: &str) -> Result<Self, CliError> {
-        RemoteService::with_token(address, None)
+        RemoteService::with_token(service_address(address)?, Token::None)
     }
 
-    fn with_token(address: &str, token: Option<Secret>) -> Result<Self, CliError> {
-        let is_service = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
-        let url = Url::parse(address).ok().filter(is_service);
-        let url = url.ok_or_else(|| {
-            CliError::Usage(format!(
-                "{address} is no address such as http://localhost:9995"
-            ))
-        })?;
-        let token = token.map(|token| {
-            let value = token.bearer();
-            value.map_err(|_| CliError::Usage("the token is malformed".to_owned()))
-        });
+    fn with_token(url: Url, token: Token) -> Result<Self, CliError> {
         let failed = |text: String| CliError::Service(text);
         let tls = outbound::tls::config_for([&url]).map_err(|error| failed(error.to_string()))?;
         let client = outbound::client(tls).timeout(TIMEOUT).build();
         Ok(RemoteService {
             client: client.map_err(|error| failed(causes(error)))?,
             url,
-            token: token.transpose()?,
+            token,
         })
     }
 
@@ -122,7 +160,7 @@ impl RemoteService {
         let (status, body) = read(response.await?).await?;
         match status {
             StatusCode::OK => Ok(body),
-            status => Err(refused(status, &body)),
+            status => Err(self.refused(status, &body).await),
         }
     }
 
@@ -137,7 +175,7 @@ impl RemoteService {
         let (status, body) = read(self.send(request).await?).await?;
         match status {
             StatusCode::OK => Ok(body),
-            status => Err(refused(status, &body)),
+            status => Err(self.refused(status, &body).await),
         }
     }
 
@@ -152,7 +190,7 @@ impl RemoteService {
         let (status, body) = read(self.send(request).await?).await?;
         match status.is_success() {
             true => Ok(()),
-            false => Err(refused(status, &body)),
+            false => Err(self.refused(status, &body).await),
         }
     }
 
@@ -170,7 +208,7 @@ impl RemoteService {
         let response = within_silence(self.send(request)).await??;
         if response.status() != StatusCode::OK {
             let (status, body) = read(response).await?;
-            return Err(refused(status, &body));
+            return Err(self.refused(status, &body).await);
         }
         let download = Download(Body::of(response).within(Some(SILENCE)));
         let said = |message: &str| Err(CliError::Service(message.to_owned()));
@@ -190,9 +228,24 @@ impl RemoteService {
         Ok(download)
     }
 
+    /// Returns the error that an answer says, with what helps where the token is missing or not accepted.
+    async fn refused(&self, status: StatusCode, body: &[u8]) -> CliError {
+        let said = failure(status, body);
+        let hint = match &self.token {
+            Token::Kept(login) if status == StatusCode::UNAUTHORIZED => {
+                format!("; to log in again: {}", login.command().await)
+            }
+            Token::None if status == StatusCode::UNAUTHORIZED => {
+                "; `soml login` logs in, and --token-file names a token".to_owned()
+            }
+            _ => String::new(),
+        };
+        CliError::Service(format!("{said}{hint}"))
+    }
+
     async fn send(&self, request: RequestBuilder) -> Result<Response, CliError> {
-        let request = match &self.token {
-            Some(token) => request.header(AUTHORIZATION, token.clone()),
+        let request = match self.token.header().await? {
+            Some(token) => request.header(AUTHORIZATION, token),
             None => request,
         };
         let response = request.send().await;
@@ -248,14 +301,14 @@ async fn read(response: Response) -> Result<(StatusCode, Bytes), CliError> {
     Ok((status, body))
 }
 
-/// Returns the error that an answer says.
-fn refused(status: StatusCode, body: &[u8]) -> CliError {
+/// Returns what an answer without success says.
+fn failure(status: StatusCode, body: &[u8]) -> String {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let error = &body["errors"][0];
     let code = error["extensions"]["code"].as_str();
     let message = error["message"].as_str();
-    CliError::Service(match (code, message) {
+    match (code, message) {
         (Some(code), Some(message)) => format!("{status}: {message} ({code})"),
         _ => format!("it answered {status}"),
-    })
+    }
 }

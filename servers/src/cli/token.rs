@@ -4,15 +4,26 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use jsonwebtoken::{Algorithm, AlgorithmFamily, EncodingKey, Header, encode};
+use outbound::Secret;
 use serde_json::{Map, Value, json};
 use service_auth::Key;
 
 use super::config_args::ConfigArgs;
+use super::kept_login::KeptLogin;
+use super::remote::service_address;
+use super::store::runtime;
 use super::{CliError, Console, Exit};
 use crate::config::SecuritySettings;
 
 #[derive(Debug, Args)]
 pub(super) struct Token {
+    /// Prints the token that `soml login` keeps for the service at this address, refreshed if it has expired.
+    #[arg(
+        long,
+        value_name = "URL",
+        conflicts_with_all = ["roles", "name", "expires", "audience", "issuer", "ConfigArgs"]
+    )]
+    url: Option<String>,
     /// Role of the user; can be repeated.
     #[arg(long = "role", value_name = "ROLE")]
     roles: Vec<String>,
@@ -33,8 +44,13 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// Prints a token that a service with the same settings accepts.
+    /// Prints a token that a service with the same settings accepts, or the one that is kept for a service.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        if let Some(url) = &self.url {
+            let token = kept_token(url)?;
+            writeln!(console.out, "{}", token.reveal())?;
+            return Ok(Exit::Success);
+        }
         let security = self.config.told(console)?.security;
         let (algorithm, key) = signing_key(&security)?;
         let claims = self.claims(&security)?;
@@ -61,6 +77,17 @@ impl Token {
         insert_at(&mut claims, &security.roles_claim, json!(self.roles));
         Ok(claims)
     }
+}
+
+/// Returns the token that is kept for a service.
+fn kept_token(url: &str) -> Result<Secret, CliError> {
+    let address = service_address(url)?;
+    let kept = KeptLogin::of(&address)?.ok_or_else(|| {
+        CliError::Usage(format!(
+            "there is no log-in for {url}: log in with `soml login --url {url}`"
+        ))
+    })?;
+    runtime()?.block_on(kept.token())
 }
 
 /// Returns what signs tokens that the service verifies with the same settings.
