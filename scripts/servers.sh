@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Starts and stops real servers for the tests that need them: of SPARQL, search, and documents by the protocol of MongoDB.
+# Starts and stops real servers for the tests that need them: of SPARQL, search, documents by the protocol of MongoDB, and
+# log-ins.
 #
-#   scripts/servers.sh start|stop|status|env [rdf4j] [fuseki] [opensearch] [mongodb]
-#   scripts/servers.sh command rdf4j|fuseki|opensearch|mongodb PORT FOLDER
+#   scripts/servers.sh start|stop|status|env [rdf4j] [fuseki] [opensearch] [mongodb] [keycloak]
+#   scripts/servers.sh command rdf4j|fuseki|opensearch|mongodb|keycloak PORT FOLDER
 #
 # The SPARQL servers when none is named. They listen on free ports of 127.0.0.1 and keep nothing: their
 # files are under target/servers/, which also tells where they run. `env` prints RDF4J_URL, FUSEKI_URL,
-# OPENSEARCH_URL and MONGODB_URL, the addresses of the servers that it is asked for, as exports for the shell.
+# OPENSEARCH_URL, MONGODB_URL and KEYCLOAK_URL, the addresses of the servers that it is asked for, as exports for the shell.
 # Fuseki has the empty dataset `ds`, and its own protocol makes others.
 # `command` prints the words of the command that runs a server on a port, one a line, for tests that start
 # and kill servers of their own; the folder is where RDF4J keeps its repositories, and OpenSearch its
@@ -15,6 +16,7 @@
 # get at target/servers/, its files are in a folder of the name servers-* among the temporary ones.
 # MongoDB's protocol is spoken by mongo-java-server over an H2 database in memory. It does what the protocol of MongoDB 5
 # says for one server, and ignores read and write concerns.
+# Keycloak has the administrator `admin` with the password `admin`, and a database in memory.
 # Needs Java and, the first time, Maven, which fetches the servers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -30,6 +32,7 @@ ANALYSIS_17=org.opensearch.plugin:analysis-common:2.19.4:jar
 MONGODB=de.bwaldvogel:mongo-java-server-h2-backend:1.47.0:jar
 # Compiles the main class of that one, since a Java runtime has no compiler.
 ECJ=org.eclipse.jdt:ecj:3.33.0:jar # for Java 17 or later
+KEYCLOAK=org.keycloak:keycloak-quarkus-dist:26.7.3:zip # for Java 17 or later
 # Seconds for a server to come up.
 WAIT=${SERVERS_WAIT:-90}
 # Who runs OpenSearch when root starts it.
@@ -118,13 +121,14 @@ health_path() {
     rdf4j) echo /rdf4j-server/protocol ;;
     fuseki) echo '/ds?query=ASK%7B%7D' ;;
     opensearch) echo /_cluster/health ;;
+    keycloak) echo /realms/master ;;
   esac
 }
 
 address() {
   case $1 in
     rdf4j) echo "http://127.0.0.1:$2/rdf4j-server" ;;
-    fuseki | opensearch) echo "http://127.0.0.1:$2" ;;
+    fuseki | opensearch | keycloak) echo "http://127.0.0.1:$2" ;;
     mongodb) echo "mongodb://127.0.0.1:$2" ;;
   esac
 }
@@ -246,6 +250,25 @@ END
   echo "$home"
 }
 
+# Prints the folder of an unpacked Keycloak that is built for a database in memory, which its start then need not do.
+built_keycloak() {
+  local version home
+  IFS=: read -r _ _ version _ <<< "$KEYCLOAK"
+  home=$root/lib/keycloak-$version
+  if [ ! -f "$home/built" ]; then
+    rm -rf "$home" "$home.part"
+    mkdir "$home.part"
+    need_maven "$KEYCLOAK"
+    (cd "$home.part" && mvn -q -B dependency:unpack -Dartifact="$KEYCLOAK" -DoutputDirectory="$home.part") >&2 ||
+      fail "failed to fetch $KEYCLOAK"
+    mv "$home.part/keycloak-$version" "$home"
+    rm -r "$home.part"
+    JAVA=$1 bash "$home/bin/kc.sh" build --db=dev-mem >&2 || fail "failed to build $home"
+    touch "$home/built"
+  fi
+  echo "$home"
+}
+
 # Prepares a folder for a node of OpenSearch.
 opensearch_folder() {
   local home=$1 folder=$2
@@ -296,6 +319,21 @@ command_of() {
       [ -n "$java" ] || fail "missing: Java 17 or later (on Debian: apt-get install default-jre-headless)"
       home=$(compiled_mongodb "$java")
       command=("$java" -Xmx256m -cp "$home:$home/*" Main "$2")
+      ;;
+    keycloak)
+      local home
+      java=$(java_from 17)
+      [ -n "$java" ] || fail "missing: Java 17 or later (on Debian: apt-get install default-jre-headless)"
+      home=$(built_keycloak "$java")
+      # What kc.sh runs, without the shell around it, which a signal would end in its place.
+      command=(env KC_BOOTSTRAP_ADMIN_USERNAME=admin KC_BOOTSTRAP_ADMIN_PASSWORD=admin
+        "$java" -Xmx512m -XX:TieredStopAtLevel=1 "-Dkc.home.dir=$home" "-Djboss.server.config.dir=$home/conf"
+        -Djava.util.concurrent.ForkJoinPool.common.threadFactory=io.quarkus.bootstrap.forkjoin.QuarkusForkJoinWorkerThreadFactory
+        -Djava.util.logging.manager=org.jboss.logmanager.LogManager -Dpicocli.disable.closures=true
+        --add-opens=java.base/java.util=ALL-UNNAMED --add-opens=java.base/java.util.concurrent=ALL-UNNAMED
+        --add-opens=java.base/java.security=ALL-UNNAMED --add-opens=java.base/java.lang=ALL-UNNAMED
+        -cp "$home/lib/quarkus-run.jar" io.quarkus.bootstrap.runner.QuarkusEntryPoint start --optimized
+        --http-enabled=true --http-host=127.0.0.1 "--http-port=$2" --hostname-strict=false --cache=local)
       ;;
     opensearch)
       local home coordinates=$OPENSEARCH
@@ -386,16 +424,16 @@ env() {
 action=${1:-}
 shift || true
 if [ "$action" = command ]; then
-  [[ $# == 3 && $1 =~ ^(rdf4j|fuseki|opensearch|mongodb)$ ]] ||
-    fail "usage: scripts/servers.sh command rdf4j|fuseki|opensearch|mongodb PORT FOLDER"
+  [[ $# == 3 && $1 =~ ^(rdf4j|fuseki|opensearch|mongodb|keycloak)$ ]] ||
+    fail "usage: scripts/servers.sh command rdf4j|fuseki|opensearch|mongodb|keycloak PORT FOLDER"
   command_of "$@"
   printf '%s\n' "${command[@]}"
   exit
 fi
-[[ $action =~ ^(start|stop|status|env)$ ]] || fail "usage: scripts/servers.sh start|stop|status|env [rdf4j] [fuseki] [opensearch] [mongodb]"
+[[ $action =~ ^(start|stop|status|env)$ ]] || fail "usage: scripts/servers.sh start|stop|status|env [rdf4j] [fuseki] [opensearch] [mongodb] [keycloak]"
 [ "$#" -gt 0 ] || set -- rdf4j fuseki
 for name in "$@"; do
-  [[ $name =~ ^(rdf4j|fuseki|opensearch|mongodb)$ ]] || fail "unknown server: $name"
+  [[ $name =~ ^(rdf4j|fuseki|opensearch|mongodb|keycloak)$ ]] || fail "unknown server: $name"
 done
 for name in "$@"; do
   "$action" "$name"

@@ -45,13 +45,13 @@ stop() {
   fi
 }
 trap stop EXIT
-for server in rdf4j fuseki mongodb; do
+for server in rdf4j fuseki mongodb keycloak; do
   if ! scripts/servers.sh env "$server" > /dev/null 2>&1; then
     started+=("$server")
     scripts/servers.sh start "$server"
   fi
 done
-servers=$(scripts/servers.sh env rdf4j fuseki mongodb)
+servers=$(scripts/servers.sh env rdf4j fuseki mongodb keycloak)
 eval "$servers"
 
 # Who has an OpenSearch server names it; else one is started. Where it cannot be had, as on a disk that is
@@ -101,7 +101,7 @@ done
 
 # Modules whose tests mostly wait, for servers that are started, killed and started again, or use one core: they run
 # beside all others.
-waiting=(federation_check:: kills:: opensearch::)
+waiting=(federation_check:: keycloak:: kills:: opensearch::)
 aside=$PWD/target/waiting-tests.log
 cargo test --workspace "$@" --test all -- --include-ignored "${skipped[@]}" "${waiting[@]}" > "$aside" 2>&1 &
 waiting_tests=$!

@@ -28,6 +28,7 @@ mod idp;
 mod infer;
 mod kept_bindings;
 mod kept_log_ins;
+mod keycloak;
 mod kills;
 mod late_commits;
 mod loading;
