@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use outbound::retry::retry_after;
 use outbound::{Body, BodyError, causes};
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+#[cfg(feature = "idp")]
+use reqwest::header::CONTENT_TYPE;
+use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 use reqwest::{Client, Method, StatusCode, Url};
 use serde_json::Value;
 
@@ -35,6 +37,7 @@ pub(crate) enum Content<'c> {
     /// No body.
     None,
     /// A JSON value.
+    #[cfg(feature = "idp")]
     Json(&'c Value),
     /// Pairs of a form.
     Form(&'c [(&'c str, &'c str)]),
@@ -43,6 +46,10 @@ pub(crate) enum Content<'c> {
 /// An answer.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
+    #[cfg_attr(
+        not(feature = "idp"),
+        expect(dead_code, reason = "only a service that logs in is told to wait")
+    )]
     pub(crate) retry_after: Option<Duration>,
     /// `null` where there is none, or none in JSON.
     pub(crate) body: Value,
@@ -85,6 +92,7 @@ impl Exchange {
             .headers(question.headers);
         let request = match question.content {
             Content::None => request,
+            #[cfg(feature = "idp")]
             Content::Json(body) => request.header(CONTENT_TYPE, JSON).body(body.to_string()),
             Content::Form(pairs) => request.form(pairs),
         };

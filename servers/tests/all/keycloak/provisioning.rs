@@ -50,6 +50,7 @@ fn a_realm_is_created_with_roles_and_users_and_a_second_run_changes_nothing() {
     assert_eq!(claims["preferred_username"], "anna");
     assert_eq!(claims["iss"], realm.issuer());
     assert_eq!(realm.roles_of("bert"), ["Reader"]);
+    assert_eq!(realm.get("")["bruteForceProtected"], true);
 }
 
 #[test]

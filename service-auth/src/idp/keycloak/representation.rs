@@ -16,6 +16,8 @@ impl Keycloak {
         json!({
             "realm": self.realm,
             "enabled": true,
+            // Whoever knows the client can try passwords.
+            "bruteForceProtected": true,
             "attributes": { CREATED: "true" },
         })
     }
