@@ -23,7 +23,7 @@ const MAX_PASSWORD: u64 = 4 << 10;
 
 #[derive(Debug, Args)]
 pub(super) struct Login {
-    /// Address of a service that is sent the token; can be repeated.
+    /// Address of a service that is sent the token; can be repeated. Users of a service itself log in to the first one.
     #[arg(long = "url", value_name = "URL", default_values_t = [default_address()])]
     urls: Vec<String>,
     /// Identity provider, as the tokens call it (`iss`). The log-in is confirmed in a browser, on any device.
@@ -115,12 +115,7 @@ impl Login {
         console: &mut Console<'_>,
         runtime: &tokio::runtime::Runtime,
     ) -> Result<KeptTokens, CliError> {
-        let [url] = urls else {
-            return Err(CliError::Usage(
-                "users of a service itself log in to one service: name one --url, or an identity provider by --issuer"
-                    .to_owned(),
-            ));
-        };
+        let url = urls.first().expect("there is a default");
         let address = server(url);
         let service = RemoteService::public(&address)?;
         let keys = runtime.block_on(service.get(KEYS, &[], "application/json"));

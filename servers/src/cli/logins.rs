@@ -115,8 +115,15 @@ impl KeptTokens {
 
     /// Returns the command that logs in again.
     pub(super) fn command(&self) -> String {
+        // Users of a service itself log in to the first one.
+        let provider = Some(&self.issuer).filter(|_| self.client_id.is_none());
+        let others = self
+            .servers
+            .iter()
+            .filter(|server| Some(*server) != provider);
+        let servers = provider.into_iter().chain(others);
         let mut words = vec!["soml login".to_owned()];
-        words.extend(self.servers.iter().map(|server| format!("--url {server}")));
+        words.extend(servers.map(|server| format!("--url {server}")));
         if let Some(client) = &self.client_id {
             words.push(format!("--issuer {} --client-id {client}", self.issuer));
         }
@@ -286,6 +293,19 @@ mod tests {
         assert_eq!(logins.of("http://c").unwrap().issuer, "https://one");
         assert_eq!(logins.of("http://b").unwrap().issuer, "https://two");
         assert!(logins.of("http://d").is_none());
+    }
+
+    #[test]
+    fn the_command_that_logs_in_again_begins_with_the_provider() {
+        let mut login = login("https://a", &["https://b", "https://a"]);
+        let by_issuer =
+            "soml login --url https://b --url https://a --issuer https://a --client-id cli";
+        assert_eq!(login.command(), by_issuer);
+        login.client_id = None;
+        assert_eq!(
+            login.command(),
+            "soml login --url https://a --url https://b"
+        );
     }
 
     #[test]
