@@ -11,9 +11,9 @@ use axum::response::{IntoResponse, Response};
 use graphql_http::body::BodyLimits;
 use graphql_http::{HttpError, note, sender};
 use graphql_service::{Caller, ErrorCode, Service};
-use service_runtime::checks::UPSTREAM;
+use service_runtime::checks::EDGE_CHECKS;
 use service_runtime::{
-    Advice, ClientAddress, HealthRecord, Host, HostState, Origins, OtherPaths, Serve,
+    Advice, Check, ClientAddress, HealthRecord, Host, HostState, Origins, OtherPaths, Serve,
     ServiceRouter, Shown, Tokens, host_name, state_routes,
 };
 use tokio::sync::Semaphore;
@@ -247,7 +247,7 @@ impl Host for EdgeApp {
     }
 
     async fn advice(&self) -> Vec<Advice> {
-        vec![UPSTREAM.advice()]
+        EDGE_CHECKS.iter().map(Check::advice).collect()
     }
 
     async fn health(&self, cached: bool) -> HealthRecord {
