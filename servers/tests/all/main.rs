@@ -4,6 +4,7 @@
 
 mod any_service;
 mod authentication;
+mod bad_tokens;
 mod browser;
 mod callers;
 mod cluster;
@@ -47,6 +48,7 @@ mod processes;
 mod properties;
 mod provision;
 mod provisioning;
+mod proxies;
 mod real_server;
 mod remote_store;
 mod schema_tools;

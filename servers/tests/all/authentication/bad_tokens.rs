@@ -6,335 +6,22 @@ use serde_json::{Value, json};
 
 use super::keys::{Signer, base64url, unsigned};
 use super::process::Process;
-use super::{SECRET, claims, claims_with, from_now};
+use super::{SECRET, claims, claims_with, of_tests};
+use crate::bad_tokens::{Accepted, Table, bad_tokens};
 
 const QUERY: &str = "/graphql?query=%7B__typename%7D";
 
-/// Names of what is wrong, with the lines of headers that have it.
-struct Table(Vec<(String, Vec<u8>)>);
-
-impl Table {
-    fn token(&mut self, name: &str, token: impl AsRef<str>) {
-        self.headers(
-            name,
-            format!("Authorization: Bearer {}\r\n", token.as_ref()),
-        );
-    }
-
-    fn headers(&mut self, name: &str, headers: impl Into<Vec<u8>>) {
-        self.0.push((name.to_owned(), headers.into()));
-    }
-}
-
-/// Changes one character of a text.
-fn with_other(text: &str, place: usize) -> String {
-    let other = if &text[place..=place] == "A" {
-        "B"
-    } else {
-        "A"
-    };
-    format!("{}{other}{}", &text[..place], &text[place + 1..])
-}
-
 /// What a service with a secret refuses.
-fn refused_with_a_secret(good: &str) -> Table {
-    let mut table = Table(Vec::new());
-    let signer = Signer::hmac(SECRET.as_bytes());
-    let thief = Signer::hmac(b"another secret of thirty-two byte");
-    wrong_signatures(&mut table, &signer, &thief, good);
-    wrong_algorithms(&mut table, &signer);
-    wrong_claims(&mut table, &signer);
-    wrong_forms(&mut table, &signer, good);
-    wrong_headers(&mut table, &thief, good);
-    keys_in_the_token(&mut table, &signer, &thief);
-    table
-}
-
-fn wrong_signatures(table: &mut Table, signer: &Signer, thief: &Signer, good: &str) {
-    let (message, signature) = good.rsplit_once('.').unwrap();
-    table.token("another secret", thief.token(&claims()));
-    table.token("an empty secret", Signer::hmac(b"").token(&claims()));
+fn refused_with_a_secret(accepted: &Accepted<'_>) -> Table {
+    let mut table = bad_tokens(accepted);
     let shorter = Signer::hmac(&SECRET.as_bytes()[..31]);
     table.token("a shorter secret", shorter.token(&claims()));
-    table.token("no signature", format!("{message}."));
-    table.token(
-        "half a signature",
-        format!("{message}.{}", &signature[..22]),
-    );
-    table.token(
-        "a changed signature",
-        format!("{message}.{}", with_other(signature, 0)),
-    );
-    table.token(
-        "a signature of zeros",
-        format!("{message}.{}", base64url(&[0; 32])),
-    );
-    table.token("a padded signature", format!("{good}="));
-    // The last character has two bits that stand for nothing.
-    let loose = match signature.as_bytes().last() {
-        Some(b'A'..=b'Y') => with_last(signature, 1),
-        _ => with_last(signature, -1),
-    };
-    table.token("loose bits in the signature", format!("{message}.{loose}"));
-    let (header, payload) = message.split_once('.').unwrap();
-    let changed = claims_with(json!({"roles": ["Admin"]})).to_string();
-    let changed = base64url(changed.as_bytes());
-    table.token("changed claims", format!("{header}.{changed}.{signature}"));
-    let other = base64url(br#"{"alg":"HS256"}"#);
-    table.token("a changed header", format!("{other}.{payload}.{signature}"));
-    let swapped = signer.signature(&format!("{payload}.{header}"));
-    table.token(
-        "a signature of something else",
-        format!("{message}.{swapped}"),
-    );
-}
-
-/// Moves the last character of base64url to a neighbour.
-fn with_last(text: &str, step: i8) -> String {
-    let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let (rest, last) = text.split_at(text.len() - 1);
-    let place = alphabet.find(last).unwrap();
-    let place = place.checked_add_signed(isize::from(step)).unwrap();
-    format!("{rest}{}", &alphabet[place..=place])
-}
-
-fn wrong_algorithms(table: &mut Table, signer: &Signer) {
-    for name in ["none", "None", "NONE", "nOnE", ""] {
-        let header = json!({"alg": name, "typ": "JWT"}).to_string();
-        let message = unsigned(&header, &claims().to_string());
-        table.token(
-            &format!("`{name}` without a signature"),
-            format!("{message}."),
-        );
-        table.token(
-            &format!("`{name}` with a signature"),
-            signer.signed(&header, &claims().to_string()),
-        );
-    }
-    // The service accepts HS256 alone.
-    table.token("HS384", signer.using(Algorithm::HS384).token(&claims()));
-    table.token("HS512", signer.using(Algorithm::HS512).token(&claims()));
-    for alg in [
-        json!("hs256"),
-        json!("HS1"),
-        json!("RS256"),
-        json!("ES256"),
-        json!("ES256K"),
-        json!("EdDSA"),
-        json!("dir"),
-        json!(256),
-        json!(null),
-        json!(["HS256"]),
-    ] {
-        let header = json!({"alg": alg}).to_string();
-        table.token(
-            &format!("the algorithm {alg}"),
-            signer.signed(&header, &claims().to_string()),
-        );
-    }
-    table.token(
-        "no algorithm",
-        signer.signed(r#"{"typ":"JWT"}"#, &claims().to_string()),
-    );
-    let twice = r#"{"alg":"none","alg":"HS256"}"#;
-    table.token(
-        "two algorithms",
-        signer.signed(twice, &claims().to_string()),
-    );
-}
-
-fn wrong_claims(table: &mut Table, signer: &Signer) {
-    let changes = [
-        ("expired", json!({"exp": from_now(-120)})),
-        ("expired in 1970", json!({"exp": 0})),
-        ("not valid yet", json!({"nbf": from_now(600)})),
-        ("no end", json!({"exp": null})),
-        (
-            "an end that is text",
-            json!({"exp": from_now(600).to_string()}),
-        ),
-        ("an end before 1970", json!({"exp": -from_now(600)})),
-        ("an end that is a list", json!({"exp": [from_now(600)]})),
-        ("an end that is true", json!({"exp": true})),
-        ("a beginning that is text", json!({"nbf": "0"})),
-        ("another issuer", json!({"iss": "https://evil.example"})),
-        (
-            "the issuer with a slash",
-            json!({"iss": "https://idp.example/"}),
-        ),
-        ("no issuer", json!({"iss": null})),
-        ("issuers in a list", json!({"iss": ["https://idp.example"]})),
-        ("another audience", json!({"aud": "other"})),
-        ("a part of the audience", json!({"aud": "ap"})),
-        ("no audience", json!({"aud": null})),
-        ("an empty audience", json!({"aud": []})),
-        ("audiences of others", json!({"aud": ["other", "API"]})),
-        (
-            "an audience that is an object",
-            json!({"aud": {"api": true}}),
-        ),
-    ];
-    for (name, change) in changes {
-        table.token(name, signer.token(&claims_with(change)));
-    }
-}
-
-fn wrong_forms(table: &mut Table, signer: &Signer, good: &str) {
-    let header = r#"{"alg":"HS256"}"#;
-    for (name, claims) in [
-        ("claims that are no JSON", "{".to_owned()),
-        ("claims that are nothing", String::new()),
-        ("claims that are a list", json!([claims()]).to_string()),
-        (
-            "claims that are text",
-            json!(claims().to_string()).to_string(),
-        ),
-        ("claims that are null", "null".to_owned()),
-        (
-            "an end out of range",
-            claims()
-                .to_string()
-                .replacen("\"exp\":", "\"exp\":1e999,\"x\":", 1),
-        ),
-        ("claims with something behind", format!("{} x", claims())),
-        (
-            "claims too deep",
-            format!("{{\"exp\":{}{}}}", "[".repeat(500), "]".repeat(500)),
-        ),
-    ] {
-        table.token(name, signer.signed(header, &claims));
-    }
-    for (name, header) in [
-        ("a header that is no JSON", "{"),
-        ("a header that is a list", r#"["HS256"]"#),
-        ("a header that is text", r#""HS256""#),
-        ("a header that is nothing", ""),
-        (
-            "a key's name that is a number",
-            r#"{"alg":"HS256","kid":1}"#,
-        ),
-    ] {
-        table.token(name, signer.signed(header, &claims().to_string()));
-    }
-    let (message, signature) = good.rsplit_once('.').unwrap();
-    for (name, token) in [
-        ("one part", "abc".to_owned()),
-        ("two parts", message.to_owned()),
-        ("four parts", format!("{good}.{signature}")),
-        ("five parts", format!("{good}.a.b")),
-        ("empty parts", "..".to_owned()),
-        ("dots", ".....".to_owned()),
-        ("a space inside", good.replacen('.', " .", 1)),
-        ("a comma behind", format!("{good},")),
-        ("bad base64", good.replacen('e', "!", 1)),
-        ("other base64", good.replacen('e', "+", 1)),
-        ("percent-encoded", good.replace('.', "%2E")),
-        ("quoted", format!("\"{good}\"")),
-        ("twice in one header", format!("{good}, Bearer {good}")),
-    ] {
-        table.token(name, token);
-    }
-    let long = claims_with(json!({"padding": "x".repeat(20_000)}));
-    table.token("20 KB", signer.token(&long));
-    let long = claims_with(json!({"padding": "x".repeat(40_000)}));
-    table.token("53 KB", signer.token(&long));
-}
-
-fn wrong_headers(table: &mut Table, thief: &Signer, good: &str) {
-    let bad = thief.token(&claims());
-    for (name, headers) in [
-        ("nothing", String::new()),
-        ("an empty header", "Authorization: \r\n".to_owned()),
-        ("a scheme alone", "Authorization: Bearer\r\n".to_owned()),
-        ("white space", "Authorization: Bearer    \r\n".to_owned()),
-        ("no scheme", format!("Authorization: {good}\r\n")),
-        ("another scheme", format!("Authorization: Basic {good}\r\n")),
-        (
-            "a longer scheme",
-            format!("Authorization: Bearers {good}\r\n"),
-        ),
-        ("a tab", format!("Authorization: Bearer\t{good}\r\n")),
-        ("a colon", format!("Authorization: Bearer: {good}\r\n")),
-        (
-            "the scheme in lower case",
-            format!("authorization: bearer {bad}\r\n"),
-        ),
-        (
-            "another header",
-            format!("X-Authorization: Bearer {good}\r\n"),
-        ),
-        (
-            "a header of proxies",
-            format!("Proxy-Authorization: Bearer {good}\r\n"),
-        ),
-        ("a cookie", format!("Cookie: access_token={good}\r\n")),
-    ] {
-        table.headers(name, headers);
-    }
-    let one = format!("Authorization: Bearer {good}\r\n");
-    table.headers("the same header twice", one.repeat(2));
-    table.headers(
-        "a good and a bad one",
-        format!("{one}Authorization: Bearer {bad}\r\n"),
-    );
-    table.headers(
-        "a bad and a good one",
-        format!("Authorization: Bearer {bad}\r\n{one}"),
-    );
-    table.headers(
-        "another scheme before",
-        format!("Authorization: Basic YTpi\r\n{one}"),
-    );
-    let mut bytes = b"Authorization: Bearer \xff\xfe".to_vec();
-    bytes.extend_from_slice(good.as_bytes());
-    bytes.extend_from_slice(b"\r\n");
-    table.headers("bytes that are no text", bytes);
-    table.headers("other letters", "Authorization: Bearer \u{e4}.b.c\r\n");
-}
-
-/// A token must not bring its own key, or say where it is.
-fn keys_in_the_token(table: &mut Table, signer: &Signer, thief: &Signer) {
-    let pair = Signer::ed25519();
-    let (claims, jwk) = (claims(), pair.jwk.clone());
-    let place = "https://evil.example/keys";
-    table.token("`jwk`", pair.token_with(json!({"jwk": jwk}), &claims));
-    table.token(
-        "`jwk` of a secret",
-        thief.token_with(json!({"jwk": thief.jwk}), &claims),
-    );
-    table.token(
-        "`jku`",
-        thief.token_with(json!({"jku": place, "kid": "1"}), &claims),
-    );
-    table.token("`x5u`", thief.token_with(json!({"x5u": place}), &claims));
-    table.token("`x5c`", thief.token_with(json!({"x5c": ["MIIB"]}), &claims));
-    table.token(
-        "a path as `kid`",
-        thief.token_with(json!({"kid": "../../dev/null"}), &claims),
-    );
-    // These are signed well, and ask for what is not done here.
-    let critical = json!({"crit": ["b64"], "b64": false});
-    table.token("`crit`", signer.token_with(critical, &claims));
-    table.token(
-        "an empty `crit`",
-        signer.token_with(json!({"crit": []}), &claims),
-    );
-    for typ in [
-        "logout+jwt",
-        "dpop+jwt",
-        "JOSE",
-        "JWE",
-        "application/jose",
-        "",
-    ] {
-        let token = signer.token_with(json!({"typ": typ}), &claims);
-        table.token(&format!("the type `{typ}`"), token);
-    }
+    table
 }
 
 /// What a service with public keys refuses.
 fn refused_with_public_keys(keys: &[Signer; 4], pem: &str) -> Table {
-    let mut table = Table(Vec::new());
+    let mut table = Table::default();
     let [rsa, p256, p384, ed] = keys;
     let claims = claims();
     for (name, secret) in [
@@ -484,7 +171,8 @@ fn a_service_with_a_secret_refuses_every_bad_token_and_logs_none() {
         ("security.audience", "api"),
         ("logging.level", "trace"),
     ]);
-    let good = Signer::hmac(SECRET.as_bytes()).token(&claims());
+    let signer = Signer::hmac(SECRET.as_bytes());
+    let good = signer.token(&claims());
     let accepted = |headers: &str| process.query(QUERY, headers.as_bytes()).status;
     // So that it is known that the good part of the bad ones is good.
     assert_eq!(accepted(&format!("Authorization: Bearer {good}\r\n")), 200);
@@ -497,7 +185,7 @@ fn a_service_with_a_secret_refuses_every_bad_token_and_logs_none() {
         accepted(&format!("Authorization: Bearer {with_key_name}\r\n")),
         200
     );
-    let table = refused_with_a_secret(&good);
+    let table = refused_with_a_secret(&of_tests(&signer));
     assert!(table.0.len() >= 100, "{}", table.0.len());
     check(&process, &table);
     // A token counts nowhere but in the header.

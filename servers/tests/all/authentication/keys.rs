@@ -13,17 +13,17 @@ use serde_json::{Value, json};
 
 /// A key that signs, with its public half in all forms.
 #[derive(Clone)]
-pub(super) struct Signer {
-    pub(super) algorithm: Algorithm,
-    pub(super) key: EncodingKey,
+pub(crate) struct Signer {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) key: EncodingKey,
     /// The public key in PEM; empty for a secret.
-    pub(super) pem: String,
+    pub(crate) pem: String,
     /// The public key as JSON.
-    pub(super) jwk: Value,
+    pub(crate) jwk: Value,
 }
 
 impl Signer {
-    pub(super) fn hmac(secret: &[u8]) -> Signer {
+    pub(crate) fn hmac(secret: &[u8]) -> Signer {
         Signer {
             algorithm: Algorithm::HS256,
             key: EncodingKey::from_secret(secret),
@@ -32,7 +32,7 @@ impl Signer {
         }
     }
 
-    pub(super) fn rsa() -> Signer {
+    pub(crate) fn rsa() -> Signer {
         let pair = RsaKeyPair::generate(KeySize::Rsa2048).unwrap();
         let private: Pkcs8V1Der<'_> = pair.as_der().unwrap();
         let public = pair.public_key();
@@ -48,12 +48,12 @@ impl Signer {
         }
     }
 
-    pub(super) fn p256() -> Signer {
+    pub(crate) fn p256() -> Signer {
         let curve = &ECDSA_P256_SHA256_FIXED_SIGNING;
         Signer::on_curve(curve, Algorithm::ES256, "P-256")
     }
 
-    pub(super) fn p384() -> Signer {
+    pub(crate) fn p384() -> Signer {
         let curve = &ECDSA_P384_SHA384_FIXED_SIGNING;
         Signer::on_curve(curve, Algorithm::ES384, "P-384")
     }
@@ -72,7 +72,7 @@ impl Signer {
         }
     }
 
-    pub(super) fn ed25519() -> Signer {
+    pub(crate) fn ed25519() -> Signer {
         let pair = Ed25519KeyPair::generate().unwrap();
         let public = pair.public_key();
         let info: PublicKeyX509Der<'_> = public.as_der().unwrap();
@@ -85,7 +85,7 @@ impl Signer {
     }
 
     /// The same key for another of its algorithms.
-    pub(super) fn using(&self, algorithm: Algorithm) -> Signer {
+    pub(crate) fn using(&self, algorithm: Algorithm) -> Signer {
         Signer {
             algorithm,
             ..self.clone()
@@ -93,14 +93,14 @@ impl Signer {
     }
 
     /// The same key under a name.
-    pub(super) fn named(&self, id: &str) -> Signer {
+    pub(crate) fn named(&self, id: &str) -> Signer {
         let mut named = self.clone();
         named.jwk["kid"] = json!(id);
         named
     }
 
     /// A token as it has to be.
-    pub(super) fn token(&self, claims: &Value) -> String {
+    pub(crate) fn token(&self, claims: &Value) -> String {
         let mut header = json!({"alg": format!("{:?}", self.algorithm), "typ": "JWT"});
         if let Some(id) = self.jwk.get("kid") {
             header["kid"] = id.clone();
@@ -109,7 +109,7 @@ impl Signer {
     }
 
     /// A token whose header has other members too.
-    pub(super) fn token_with(&self, members: Value, claims: &Value) -> String {
+    pub(crate) fn token_with(&self, members: Value, claims: &Value) -> String {
         let mut header = json!({"alg": format!("{:?}", self.algorithm)});
         for (name, value) in members.as_object().unwrap() {
             header[name] = value.clone();
@@ -118,24 +118,24 @@ impl Signer {
     }
 
     /// A token of any texts, signed as they are.
-    pub(super) fn signed(&self, header: &str, claims: &str) -> String {
+    pub(crate) fn signed(&self, header: &str, claims: &str) -> String {
         let message = unsigned(header, claims);
         let signature = self.signature(&message);
         format!("{message}.{signature}")
     }
 
-    pub(super) fn signature(&self, message: &str) -> String {
+    pub(crate) fn signature(&self, message: &str) -> String {
         jsonwebtoken::crypto::sign(message.as_bytes(), &self.key, self.algorithm).unwrap()
     }
 }
 
 /// The first two parts of a token.
-pub(super) fn unsigned(header: &str, claims: &str) -> String {
+pub(crate) fn unsigned(header: &str, claims: &str) -> String {
     let (header, claims) = (base64url(header.as_bytes()), base64url(claims.as_bytes()));
     format!("{header}.{claims}")
 }
 
-pub(super) fn base64url(bytes: &[u8]) -> String {
+pub(crate) fn base64url(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 

@@ -48,34 +48,8 @@ impl Process {
     }
 
     /// Sends a request and reads the answer to its end.
-    pub(crate) fn send(
-        &self,
-        (method, target): (&str, &str),
-        headers: &[u8],
-        body: &[u8],
-    ) -> Reply {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let mut request = format!("{method} {target} HTTP/1.1\r\nHost: localhost\r\n").into_bytes();
-        request.extend_from_slice(headers);
-        if !body.is_empty() {
-            request.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
-        }
-        request.extend_from_slice(b"Connection: close\r\n\r\n");
-        request.extend_from_slice(body);
-        // What refuses the request early may close the connection before it is all sent.
-        let _ = stream.write_all(&request);
-        let mut bytes = Vec::new();
-        let _ = stream.read_to_end(&mut bytes);
-        let text = String::from_utf8(bytes).unwrap();
-        let status = text
-            .split(' ')
-            .nth(1)
-            .unwrap_or_else(|| panic!("no answer: {text}"));
-        Reply {
-            status: status.parse().unwrap(),
-            text,
-        }
+    pub(crate) fn send(&self, line: (&str, &str), headers: &[u8], body: &[u8]) -> Reply {
+        send(&self.address, line, headers, body)
     }
 
     /// Stops the process and returns its log.
@@ -83,5 +57,36 @@ impl Process {
         self.running.stop();
         let log = self.log.recv_timeout(PATIENCE).unwrap();
         String::from_utf8_lossy(&log).into_owned()
+    }
+}
+
+/// Sends a request to an address, with these lines of headers, and reads the answer to its end.
+pub(crate) fn send(
+    address: &str,
+    (method, target): (&str, &str),
+    headers: &[u8],
+    body: &[u8],
+) -> Reply {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut request = format!("{method} {target} HTTP/1.1\r\nHost: localhost\r\n").into_bytes();
+    request.extend_from_slice(headers);
+    if !body.is_empty() {
+        request.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
+    }
+    request.extend_from_slice(b"Connection: close\r\n\r\n");
+    request.extend_from_slice(body);
+    // What refuses the request early may close the connection before it is all sent.
+    let _ = stream.write_all(&request);
+    let mut bytes = Vec::new();
+    let _ = stream.read_to_end(&mut bytes);
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let status = text
+        .split(' ')
+        .nth(1)
+        .unwrap_or_else(|| panic!("no answer: {text}"));
+    Reply {
+        status: status.parse().unwrap(),
+        text,
     }
 }
