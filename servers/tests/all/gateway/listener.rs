@@ -11,7 +11,7 @@ use tokio_tungstenite::tungstenite::{self, HandshakeError, Message, WebSocket};
 use super::process::Gateway;
 use crate::processes::PATIENCE;
 
-pub(super) const PROTOCOL: &str = "graphql-transport-ws";
+pub(crate) const PROTOCOL: &str = "graphql-transport-ws";
 
 fn connected(base: &str) -> (TcpStream, String) {
     let authority = base.trim_start_matches("http://").to_owned();
@@ -21,24 +21,29 @@ fn connected(base: &str) -> (TcpStream, String) {
 }
 
 /// A client that reads server-sent events.
-pub(super) struct Events {
+pub(crate) struct Events {
     reader: BufReader<TcpStream>,
-    pub(super) head: String,
+    pub(crate) head: String,
 }
 
 impl Events {
     /// Sends an operation that is answered by events alone.
-    pub(super) fn of(gateway: &Gateway, query: &str) -> Events {
+    pub(crate) fn of(gateway: &Gateway, query: &str) -> Events {
         Events::with(gateway, query, "text/event-stream", &[])
     }
 
-    pub(super) fn with(
+    pub(crate) fn with(
         gateway: &Gateway,
         query: &str,
         accept: &str,
         headers: &[(&str, &str)],
     ) -> Events {
-        let (mut stream, authority) = connected(&gateway.base);
+        Events::at(&gateway.base, query, accept, headers)
+    }
+
+    /// Sends an operation to the service at an address.
+    pub(crate) fn at(base: &str, query: &str, accept: &str, headers: &[(&str, &str)]) -> Events {
+        let (mut stream, authority) = connected(base);
         let body = json!({ "query": query }).to_string();
         let mut head = format!(
             "POST /graphql HTTP/1.1\r\nhost: {authority}\r\ncontent-type: application/json\r\n\
@@ -61,7 +66,7 @@ impl Events {
     }
 
     /// Returns the next line that says something; `None` at the end. The sizes of chunks are left out.
-    pub(super) fn line(&mut self) -> Option<String> {
+    pub(crate) fn line(&mut self) -> Option<String> {
         loop {
             let mut line = String::new();
             if self.reader.read_line(&mut line).unwrap() == 0 {
@@ -76,7 +81,7 @@ impl Events {
     }
 
     /// Returns the data of the next event `next`; `None` once it is complete.
-    pub(super) fn next(&mut self) -> Option<Value> {
+    pub(crate) fn next(&mut self) -> Option<Value> {
         loop {
             match &*self
                 .line()
@@ -99,24 +104,24 @@ impl Events {
     }
 
     /// Waits for a sign of life.
-    pub(super) fn comment(&mut self) {
+    pub(crate) fn comment(&mut self) {
         assert_eq!(self.line().unwrap(), ":");
     }
 }
 
 /// A client that speaks over a WebSocket.
-pub(super) struct Socket {
+pub(crate) struct Socket {
     socket: WebSocket<TcpStream>,
 }
 
 impl Socket {
     /// Connects, and says nothing yet.
-    pub(super) fn connect(gateway: &Gateway, headers: &[(&'static str, &str)]) -> Socket {
+    pub(crate) fn connect(gateway: &Gateway, headers: &[(&'static str, &str)]) -> Socket {
         Socket::at(&gateway.base, headers)
     }
 
     /// Connects to the service at an address, and says nothing yet.
-    pub(super) fn at(base: &str, headers: &[(&'static str, &str)]) -> Socket {
+    pub(crate) fn at(base: &str, headers: &[(&'static str, &str)]) -> Socket {
         let socket = Socket::handshake(base, Some(PROTOCOL), headers);
         Socket {
             socket: socket.unwrap(),
@@ -124,7 +129,7 @@ impl Socket {
     }
 
     /// Shakes hands; the error is the status of a server that does not.
-    pub(super) fn handshake(
+    pub(crate) fn handshake(
         base: &str,
         protocol: Option<&str>,
         headers: &[(&'static str, &str)],
@@ -148,27 +153,27 @@ impl Socket {
     }
 
     /// Connects, and is acknowledged.
-    pub(super) fn open(gateway: &Gateway, payload: &Value) -> Socket {
+    pub(crate) fn open(gateway: &Gateway, payload: &Value) -> Socket {
         let mut socket = Socket::connect(gateway, &[]);
         socket.say(json!({"type": "connection_init", "payload": payload}));
         assert_eq!(socket.heard(), json!({"type": "connection_ack"}));
         socket
     }
 
-    pub(super) fn say(&mut self, message: Value) {
+    pub(crate) fn say(&mut self, message: Value) {
         self.send(Message::text(message.to_string()));
     }
 
-    pub(super) fn send(&mut self, message: Message) {
+    pub(crate) fn send(&mut self, message: Message) {
         self.socket.send(message).unwrap();
     }
 
-    pub(super) fn subscribe(&mut self, id: &str, query: &str) {
+    pub(crate) fn subscribe(&mut self, id: &str, query: &str) {
         self.say(json!({"type": "subscribe", "id": id, "payload": {"query": query}}));
     }
 
     /// Returns the next message.
-    pub(super) fn heard(&mut self) -> Value {
+    pub(crate) fn heard(&mut self) -> Value {
         match self.read() {
             Ok(message) => message,
             Err((code, reason)) => panic!("it is closed: {code} {reason}"),
@@ -176,7 +181,7 @@ impl Socket {
     }
 
     /// Returns the payload of the next message, which is about an operation.
-    pub(super) fn next(&mut self, kind: &str, id: &str) -> Value {
+    pub(crate) fn next(&mut self, kind: &str, id: &str) -> Value {
         let message = self.heard();
         assert_eq!(message["type"], kind, "{message}");
         assert_eq!(message["id"], id, "{message}");
@@ -184,7 +189,7 @@ impl Socket {
     }
 
     /// Waits until the other side closes the connection; returns its code and its reason.
-    pub(super) fn closed(&mut self) -> (u16, String) {
+    pub(crate) fn closed(&mut self) -> (u16, String) {
         match self.read() {
             Ok(message) => panic!("{message}"),
             Err(closed) => closed,
@@ -192,7 +197,7 @@ impl Socket {
     }
 
     /// Returns the next message; the error says with which code and why the other side has closed the connection.
-    pub(super) fn read(&mut self) -> Result<Value, (u16, String)> {
+    pub(crate) fn read(&mut self) -> Result<Value, (u16, String)> {
         loop {
             match self.socket.read() {
                 Ok(Message::Text(text)) => return Ok(serde_json::from_str(&text).unwrap()),
@@ -207,24 +212,24 @@ impl Socket {
     }
 
     /// Waits for a ping; false if something else comes.
-    pub(super) fn is_pinged(&mut self) -> bool {
+    pub(crate) fn is_pinged(&mut self) -> bool {
         matches!(self.socket.read(), Ok(Message::Ping(_)))
     }
 
     /// Sends a message; false if the connection is closed.
-    pub(super) fn try_send(&mut self, message: Message) -> bool {
+    pub(crate) fn try_send(&mut self, message: Message) -> bool {
         self.socket.send(message).is_ok()
     }
 
     /// Closes the connection as it should be, and reads what is still said.
-    pub(super) fn end(mut self) {
+    pub(crate) fn end(mut self) {
         // It may be closed already.
         let _ = self.socket.close(None);
         while self.read().is_ok() {}
     }
 
     /// Goes away without a word.
-    pub(super) fn vanish(self) {
+    pub(crate) fn vanish(self) {
         drop(self.socket.into_inner());
     }
 }

@@ -9,7 +9,7 @@ mod faults;
 mod forwarding;
 mod identity;
 mod life;
-mod listener;
+pub(crate) mod listener;
 mod log_in;
 mod own_service;
 mod polling;
@@ -21,7 +21,7 @@ mod shared_types;
 pub(crate) mod soml;
 mod stream_clients;
 pub(crate) mod subgraph;
-mod subscriptions;
+pub(crate) mod subscriptions;
 mod supergraph;
 #[cfg(feature = "otlp")]
 mod traces;

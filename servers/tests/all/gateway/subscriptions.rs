@@ -10,16 +10,16 @@ use super::listener::{Events, Socket};
 use super::process::Gateway;
 use super::subgraph::Subgraph;
 
-pub(super) const TICKED: &str = "subscription { ticked { at planet { title } } }";
+pub(crate) const TICKED: &str = "subscription { ticked { at planet { title } } }";
 
 /// A gateway over the clock and the planets.
-pub(super) struct World {
-    pub(super) clock: Clock,
+pub(crate) struct World {
+    pub(crate) clock: Clock,
     _planets: Subgraph,
-    pub(super) gateway: Gateway,
+    pub(crate) gateway: Gateway,
 }
 
-pub(super) fn world(variables: &[(&str, &str)]) -> World {
+pub(crate) fn world(variables: &[(&str, &str)]) -> World {
     let (clock, planets) = (Clock::start(), Subgraph::planets());
     let urls = [clock.url(), planets.url("/graphql")];
     // A test that says nothing of it may leave a client without a word for as long as it likes.
@@ -43,7 +43,7 @@ fn over(way: &str) -> World {
     world(&[("GRAPHQL_SERVICE_0_SUBSCRIPTIONS", way)])
 }
 
-pub(super) fn tick(at: u64, title: &str) -> Value {
+pub(crate) fn tick(at: u64, title: &str) -> Value {
     json!({"data": {"ticked": {"at": at, "planet": {"title": title}}}})
 }
 
@@ -54,7 +54,7 @@ fn code(response: &Value) -> &str {
 }
 
 /// Returns the code of the first error of a message `error`.
-pub(super) fn code_of(errors: &Value) -> &str {
+pub(crate) fn code_of(errors: &Value) -> &str {
     errors[0]["extensions"]["code"]
         .as_str()
         .unwrap_or_else(|| panic!("{errors}"))

@@ -75,7 +75,7 @@ pub(super) const ROUTES: &[(&str, &str, &str)] = &[
 ];
 
 /// Targets that anybody may ask for, with the service and the path that they lead to.
-const PUBLIC: &[(&str, &str, &str)] = &[
+pub(super) const PUBLIC: &[(&str, &str, &str)] = &[
     ("/", "gateway", "/"),
     ("/__health", "gateway", "/__health"),
     ("/__gtg", "gateway", "/__gtg"),
@@ -123,7 +123,7 @@ const PUBLIC: &[(&str, &str, &str)] = &[
 ];
 
 /// Targets that need a token, though they resemble those that need none.
-const GUARDED: &[&str] = &[
+pub(super) const GUARDED: &[&str] = &[
     "/__health?cache=false",
     "/__health?x=1&cache=false",
     "/__health?c%61che=false",
