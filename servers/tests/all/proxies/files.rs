@@ -27,8 +27,8 @@ struct Found {
 /// A request, as the routes of these files tell them apart.
 struct Request<'t> {
     method: &'t str,
+    target: &'t str,
     path: &'t str,
-    query: &'t str,
 }
 
 impl<'t> Request<'t> {
@@ -37,20 +37,26 @@ impl<'t> Request<'t> {
     }
 
     fn new(method: &'t str, target: &'t str) -> Self {
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let path = target.split('?').next().unwrap();
         Request {
             method,
+            target,
             path,
-            query,
         }
     }
 
-    /// Returns the decoded value of the parameter `cache`; of several, the last one.
-    fn cache(&self) -> Option<&str> {
-        let pairs = self.query.split(['&', ';']);
-        let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
-        let named = pairs.filter(|(name, _)| matches!(*name, "cache" | "c%61che" | "+cache"));
-        named.map(|(_, value)| value).last()
+    /// Returns names and values of the parameters as they are written.
+    fn parameters(&self) -> impl Iterator<Item = (&str, &str)> {
+        let query = self.target.split_once('?').map_or("", |(_, query)| query);
+        let pairs = query.split('&');
+        pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+    }
+
+    /// Returns whether the request leaves it to the service whether it answers from its cache.
+    fn allows_cache(&self) -> bool {
+        let name = |name: &str| name.replace("%61", "a").replace('+', "") == "cache";
+        self.parameters()
+            .all(|(own, value)| !name(own) || value == "true")
     }
 }
 
@@ -108,22 +114,22 @@ fn envoy_takes(rule: &Value, request: &Request<'_>) -> bool {
         (_, Some(pattern)) => matches(pattern, request.path).is_some(),
         _ => panic!("{rule}"),
     };
-    let takes_method = list(&rule["headers"]).iter().all(|header| {
-        assert_eq!(header["name"], ":method");
+    let takes_headers = list(&rule["headers"]).iter().all(|header| {
+        let value = match header["name"].as_str().unwrap() {
+            ":method" => request.method,
+            ":path" => request.target,
+            other => panic!("{other}"),
+        };
         let wanted = &header["string_match"];
-        let pattern = wanted["safe_regex"]["regex"]
-            .as_str()
-            .or(wanted["exact"].as_str());
-        matches(pattern.unwrap(), request.method).is_some()
+        let pattern = wanted["safe_regex"]["regex"].as_str();
+        matches(pattern.or(wanted["exact"].as_str()).unwrap(), value).is_some()
     });
     let takes_query = list(&rule["query_parameters"]).iter().all(|wanted| {
-        assert_eq!(wanted["name"], "cache");
-        match wanted["string_match"]["exact"].as_str() {
-            Some(value) => request.cache() == Some(value),
-            None => request.cache().is_none(),
-        }
+        let is_absent = wanted["name"] == "cache" && wanted["present_match"] == false;
+        assert!(is_absent, "{wanted}");
+        request.parameters().all(|(name, _)| name != "cache")
     });
-    takes_path && takes_method && takes_query
+    takes_path && takes_headers && takes_query
 }
 
 /// Takes the route of Kong that matches: those with methods first, then regular expressions, then the longest prefix.
@@ -161,8 +167,8 @@ fn of_kong(file: &Value, request: &Request<'_>) -> Option<Found> {
         }
     }
     let (_, found) = found.into_iter().max_by_key(|(rank, _)| *rank)?;
-    // What is public asks for another answer than that of the cache only with a token.
-    let refuses = found.is_public && request.cache().is_some_and(|cache| cache != "true");
+    // The function of public routes refuses others.
+    let refuses = found.is_public && !request.allows_cache();
     (!refuses && !found.service.is_empty()).then_some(found)
 }
 
@@ -202,6 +208,8 @@ fn compare(name: &str, find: impl Fn(&Request<'_>) -> Option<Found>) {
     }
     for (target, service, path) in PUBLIC {
         let found = find(&Request::get(target)).unwrap_or_else(|| panic!("{name}: {target}"));
+        // Envoy demands a token for each value of the parameter.
+        let is_public = name == "kong.yaml" || !target.contains("cache=");
         // The provider is a service of its own at the root.
         let service = if *target == "/.well-known/jwks.json" {
             "identity"
@@ -211,7 +219,7 @@ fn compare(name: &str, find: impl Fn(&Request<'_>) -> Option<Found>) {
         let wanted = Found {
             service: service.to_owned(),
             path: path_of(path),
-            is_public: true,
+            is_public,
         };
         assert_eq!(found, wanted, "{name}: {target}");
     }
