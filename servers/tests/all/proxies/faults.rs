@@ -42,7 +42,7 @@ fn a_service_that_hangs_leaves_the_others_working_and_is_left_out_until_it_answe
     let reply = proxy.get("/searches/graphql", &token);
     assert_eq!(
         (reply.status, reply.code().as_str()),
-        (503, "SERVICE_UNAVAILABLE")
+        (503, "UPSTREAM_UNAVAILABLE")
     );
     assert_eq!(reply.header("retry-after"), "5");
     assert_eq!(reply.header("x-request-id").len(), 36);
@@ -71,7 +71,7 @@ fn a_service_that_is_not_good_to_go_gets_no_operations_and_says_why() {
     )));
     eventually(|| {
         let reply = proxy.get("/objects/graphql", &token);
-        reply.status == 503 && reply.body().contains("SERVICE_UNAVAILABLE")
+        reply.status == 503 && reply.body().contains("UPSTREAM_UNAVAILABLE")
     });
     assert_eq!(proxy.get("/graphql", &token).status, 200);
 }
@@ -90,13 +90,13 @@ fn a_dead_service_is_503_and_one_that_breaks_off_502() {
         let reply = proxy.get(target, &token);
         assert_eq!(
             (reply.status, reply.code().as_str()),
-            (503, "SERVICE_UNAVAILABLE")
+            (503, "UPSTREAM_UNAVAILABLE")
         );
     }
     breaks.change(Behaviour::Closes(Vec::new()));
     let reply = proxy.get("/searches/graphql", &token);
     // The health check may have noticed it first.
-    let known = [(502, "SERVICE_FAILED"), (503, "SERVICE_UNAVAILABLE")];
+    let known = [(502, "UPSTREAM_FAILED"), (503, "UPSTREAM_UNAVAILABLE")];
     assert!(
         known.contains(&(reply.status, reply.code().as_str())),
         "{}",

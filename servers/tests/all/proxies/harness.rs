@@ -91,7 +91,7 @@ impl Services {
 /// A running proxy, which ends when this is dropped.
 pub(super) struct Proxy {
     pub(super) address: String,
-    pub(super) running: Running,
+    _running: Running,
     folder: TempDir,
 }
 
@@ -159,7 +159,7 @@ impl Proxy {
                 if TcpStream::connect(address).is_ok() {
                     return Proxy {
                         address: address.to_string(),
-                        running,
+                        _running: running,
                         folder,
                     };
                 }

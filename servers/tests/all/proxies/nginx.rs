@@ -183,13 +183,13 @@ fn a_dead_service_behind_nginx_leaves_the_others_working() {
     let reply = proxy.get("/extension/graphql", b"");
     assert_eq!(
         (reply.status, reply.code().as_str()),
-        (502, "SERVICE_FAILED")
+        (502, "UPSTREAM_FAILED")
     );
     services.searches.change(Behaviour::Closes(Vec::new()));
     let reply = proxy.get("/searches/graphql", b"");
     assert_eq!(
         (reply.status, reply.code().as_str()),
-        (502, "SERVICE_FAILED")
+        (502, "UPSTREAM_FAILED")
     );
     for target in ["/objects/graphql", "/graphql", "/__health"] {
         assert_eq!(proxy.get(target, b"").status, 200, "{target}");

@@ -19,6 +19,12 @@ fn token_of(signer: &Signer, subject: &str) -> Vec<u8> {
     bearer(&signer.token(&claims))
 }
 
+/// Takes what is said of an address and of a caller apart.
+fn split(limits: &str) -> (String, String) {
+    let (address, caller) = limits.split_once(", ").unwrap();
+    (address.to_owned(), caller.to_owned())
+}
+
 #[test]
 #[ignore = "needs HAProxy"]
 fn the_throttling_of_1_5_counts_the_requests_of_each_subject() {
@@ -28,8 +34,10 @@ fn the_throttling_of_1_5_counts_the_requests_of_each_subject() {
     for left in ["4", "3", "2", "1", "0"] {
         let reply = proxy.get("/objects/soml", &anna);
         assert_eq!(reply.status, 200);
-        assert_eq!(reply.header("ratelimit-limit"), "5");
-        assert_eq!(reply.header("ratelimit-remaining"), left);
+        let (_, caller) = split(&reply.header("ratelimit"));
+        assert_eq!(caller, format!("\"caller\";r={left};t=1200"));
+        let policies = "\"address\";q=1000000;w=600, \"caller\";q=5;w=600";
+        assert_eq!(reply.header("ratelimit-policy"), policies);
     }
     // Another token of the same subject is no way around it, nor is another service.
     let claims = accepted(&signer).claims_with(json!({"sub": "anna", "jti": "2"}));
@@ -38,8 +46,8 @@ fn the_throttling_of_1_5_counts_the_requests_of_each_subject() {
         let reply = proxy.get(target, token);
         assert_eq!((reply.status, reply.code().as_str()), (429, "RATE_LIMITED"));
         assert_eq!(reply.header("retry-after"), "1200");
-        assert_eq!(reply.header("ratelimit-remaining"), "0");
-        assert_eq!(reply.header("ratelimit-reset"), "1200");
+        let (_, caller) = split(&reply.header("ratelimit"));
+        assert_eq!(caller, "\"caller\";r=0;t=1200");
         assert_eq!(reply.header("x-request-id").len(), 36);
     }
     assert_eq!(services.take().len(), 5);
@@ -72,6 +80,8 @@ fn an_address_is_throttled_whatever_it_sends() {
             let reply = proxy.get(target, headers);
             assert_eq!((reply.status, reply.code().as_str()), (429, "RATE_LIMITED"));
             assert_eq!(reply.header("retry-after"), "1200");
+            assert_eq!(reply.header("ratelimit"), "\"address\";r=0;t=1200");
+            assert_eq!(reply.header("ratelimit-policy"), "\"address\";q=20;w=600");
         }
     }
     assert!(services.take().is_empty());
