@@ -10,10 +10,12 @@
 # nginx, LIMIT_RATE (100r/s) and LIMIT_BURST (1000) are the requests of one address.
 # A proxy listens on PROXY_PORT of 127.0.0.1, or on a free port. Its files are under target/proxies/, which also tells where
 # it runs. `command` prints the words of the command that runs it in the foreground, one a line, for tests that start their
-# own.
+# own. LISTEN_OPTIONS is what HAProxy's `bind` has besides the address, such as TLS.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# Where Debian has them, and the path of a user may lack it.
+PATH=$PATH:/usr/sbin
 root=$PWD/target/proxies
 mkdir -p "$root"
 

@@ -2,6 +2,8 @@
 # Runs all tests, those included that need more than the Rust toolchain.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# HAProxy and nginx are there on Debian.
+PATH=$PATH:/usr/sbin
 
 missing=0
 need() {
@@ -16,6 +18,10 @@ if ! command -v chromium > /dev/null && ! command -v google-chrome > /dev/null; 
   echo "missing: chromium (on Debian: apt-get install chromium)" >&2
   missing=1
 fi
+need haproxy "on Debian: apt-get install haproxy"
+need curl "on Debian: apt-get install curl"
+need openssl "on Debian: apt-get install openssl"
+need nginx "on Debian: apt-get install nginx"
 need node "on Debian: apt-get install nodejs"
 need npm "on Debian: apt-get install npm"
 need java "on Debian: apt-get install default-jre-headless"

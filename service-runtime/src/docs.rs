@@ -26,6 +26,7 @@ macro_rules! pages {
 /// The pages as Markdown, by name.
 const SOURCES: &[(&str, &str)] = pages![
     "access",
+    "api-gateway",
     "changes",
     "checks",
     "cli",

@@ -197,6 +197,11 @@ impl Proxy {
     }
 }
 
+/// Returns the search path with the folder of servers, which that of a user may lack.
+pub(super) fn path() -> String {
+    format!("{}:/usr/sbin", std::env::var("PATH").unwrap())
+}
+
 /// Returns the command of the project's script.
 fn command(name: &str, port: &str, folder: &TempDir, variables: &[(&str, &str)]) -> Command {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/proxies.sh");
@@ -210,6 +215,7 @@ fn command(name: &str, port: &str, folder: &TempDir, variables: &[(&str, &str)])
     let mut words = words.lines();
     let mut command = Command::new(words.next().unwrap());
     command.args(words).envs(variables.iter().copied());
+    command.env("PATH", path());
     command
 }
 

@@ -1,12 +1,17 @@
 //! Tokens through HAProxy: a bad one never reaches a service, whatever is wrong with it.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::Command;
+
 use jsonwebtoken::Algorithm;
 use serde_json::{Value, json};
 
-use super::harness::{AUDIENCE, ISSUER, Proxy, Services, accepted, bearer};
+use super::harness::{AUDIENCE, ISSUER, Proxy, Services, accepted, bearer, path};
 use crate::authentication::keys::Signer;
 use crate::authentication::process::Reply;
 use crate::bad_tokens::{Accepted, Table, bad_tokens, from_now};
+use crate::processes::PATIENCE;
 
 /// What HAProxy refuses in addition, since it reads tokens more strictly than the services do.
 fn refused_by_haproxy(accepted: &Accepted<'_>) -> Table {
@@ -199,6 +204,57 @@ fn tokens_signed_by_es256_as_those_of_the_provider_are_told_apart_as_well() {
     bad_tokens_reach_nobody(&Signer::p256(), 130);
 }
 
+/// Sends requests on one connection, one after the other or all at once, and returns the statuses of the answers.
+fn on_one_connection(address: &str, headers: &[&[u8]], at_once: bool) -> Vec<String> {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let requests: Vec<_> = headers
+        .iter()
+        .map(|headers| {
+            let line = b"GET /objects/soml HTTP/1.1\r\nHost: localhost\r\n";
+            [&line[..], headers, b"\r\n"].concat()
+        })
+        .collect();
+    if at_once {
+        stream.write_all(&requests.concat()).unwrap();
+    }
+    let mut statuses = Vec::new();
+    for request in &requests {
+        if !at_once {
+            stream.write_all(request).unwrap();
+        }
+        let (mut line, mut length) = (String::new(), 0);
+        while line != "\r\n" {
+            line.clear();
+            assert_ne!(reader.read_line(&mut line).unwrap(), 0);
+            line.make_ascii_lowercase();
+            if let Some(status) = line.strip_prefix("http/1.1 ") {
+                statuses.push(status[..3].to_owned());
+            } else if let Some(value) = line.strip_prefix("content-length: ") {
+                length = value.trim().parse().unwrap();
+            }
+        }
+        reader.read_exact(&mut vec![0; length]).unwrap();
+    }
+    statuses
+}
+
+#[test]
+#[ignore = "needs HAProxy"]
+fn each_request_of_a_connection_needs_a_token_of_its_own() {
+    let (signer, services) = (Signer::rsa(), Services::start());
+    let proxy = Proxy::recording(&signer, &services, &[]);
+    let good = bearer(&accepted(&signer).token());
+    let bad = bearer(&accepted(&Signer::rsa()).token());
+    let headers: [&[u8]; 6] = [&good, b"", &bad, &good, &bad, b""];
+    for at_once in [false, true] {
+        let statuses = on_one_connection(&proxy.address, &headers, at_once);
+        assert_eq!(statuses, ["200", "401", "401", "200", "401", "401"]);
+        assert_eq!(services.take().len(), 2);
+    }
+}
+
 #[test]
 #[ignore = "needs HAProxy"]
 fn an_algorithm_counts_only_if_it_is_the_configured_one() {
@@ -225,8 +281,8 @@ fn haproxy_does_not_start_without_key_issuer_and_audience() {
         ("TOKEN_AUDIENCE", AUDIENCE),
     ];
     let check = |variables: &[(&str, &str)]| {
-        let mut command = std::process::Command::new("haproxy");
-        command.args(["-c", "-f", file]);
+        let mut command = Command::new("haproxy");
+        command.args(["-c", "-f", file]).env("PATH", path());
         for (name, _) in all {
             command.env_remove(name);
         }
