@@ -362,11 +362,15 @@ fn wrong_forms(table: &mut Table, accepted: &Accepted<'_>, good: &str) {
     let numbered = format!(r#"{{"alg":"{own}","kid":1}}"#);
     let listed = format!(r#"["{own}"]"#);
     let quoted = format!("\"{own}\"");
+    let behind = format!(r#"{{"alg":"{own}"}} x"#);
+    let double = format!(r#"{{"alg":"{own}"}}{{"alg":"{own}"}}"#);
     for (name, header) in [
         ("a header that is no JSON", "{"),
         ("a header that is a list", &listed),
         ("a header that is text", &quoted),
         ("a header that is nothing", ""),
+        ("a header with something behind", &behind),
+        ("two headers", &double),
         ("a key's name that is a number", &numbered),
     ] {
         table.token(name, signer.signed(header, &text));

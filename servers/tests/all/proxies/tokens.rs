@@ -86,6 +86,10 @@ fn good_tokens(accepted: &Accepted<'_>) -> Vec<(&'static str, String)> {
         ("ten audiences", with(json!({"aud": nine}))),
         ("many roles", with(json!({"roles": roles}))),
         (
+            "9,000 bytes of claims",
+            with(json!({"padding": "x".repeat(9_000)})),
+        ),
+        (
             "a name that is not ASCII",
             with(json!({"name": "Änne \"X\" \\ 𝄞"})),
         ),
