@@ -32,6 +32,14 @@ fn refused_by_haproxy(accepted: &Accepted<'_>) -> Table {
     ] {
         table.token(name, accepted.token_of(&format!("{{{member},{rest}")));
     }
+    for length in [1_000, 9_000] {
+        let long = "\\u0078".repeat(length / 6);
+        let claims = format!(r#"{{"a":"{long}","exp":1,{rest}"#);
+        table.token(
+            &format!("a bad end after {length} bytes"),
+            accepted.token_of(&claims),
+        );
+    }
     for (name, exp) in [
         ("a fraction", "99999999999.5"),
         ("an exponent", "9e10"),
