@@ -18,6 +18,7 @@ mod demo_with_roles;
 mod documentation;
 mod dumps;
 mod edge;
+mod edge_tokens;
 mod examples;
 mod first_schema;
 mod fuzz_seeds;
