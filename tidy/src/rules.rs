@@ -41,6 +41,7 @@ pub const RULES: Rules = Rules {
             "soml-core",
             "service-config",
             "service-log",
+            "service-metrics",
         ],
         &["graphql-service", "graphql-gen", "graph-store"],
         &[
