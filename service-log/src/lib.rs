@@ -9,6 +9,7 @@ mod time;
 mod writer;
 
 use std::io;
+use std::sync::Arc;
 
 use tracing::Subscriber;
 use tracing_subscriber::filter::{EnvFilter, ParseError, Targets};
@@ -16,6 +17,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::JsonFields;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::reload;
 use tracing_subscriber::util::SubscriberInitExt;
 
 pub use background::{Background, EventWriter};
@@ -50,6 +52,30 @@ impl Default for LogOptions {
     }
 }
 
+/// Logs other events from now on.
+type SetLevel = dyn Fn(&str) -> Result<(), ParseError> + Send + Sync;
+
+/// Changes which events are logged while the process runs. Cheap to clone.
+#[derive(Clone)]
+pub struct LevelHandle(Arc<SetLevel>);
+
+impl LevelHandle {
+    /// Logs other events from now on, as [`LogOptions::level`] says them. No line is lost by that.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a directive is malformed; then nothing changes.
+    pub fn set(&self, directives: &str) -> Result<(), ParseError> {
+        (self.0)(directives)
+    }
+}
+
+impl std::fmt::Debug for LevelHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LevelHandle").finish_non_exhaustive()
+    }
+}
+
 /// Initialises logging for the process, to standard error. A second call has no effect.
 ///
 /// For commands that end when they have their result. A service uses [`start_in_background`].
@@ -58,35 +84,57 @@ impl Default for LogOptions {
 ///
 /// Fails if the level is malformed.
 pub fn start(options: &LogOptions) -> Result<(), ParseError> {
-    start_with(options, io::stderr)
+    start_with(options, io::stderr).map(drop)
 }
 
 /// Initialises logging for the process as [`start`] does, by lines that wait for nobody. Panics are
-/// logged the same way.
+/// logged the same way. Returns what changes the level later; nothing where the process has other logging already.
 ///
 /// # Errors
 ///
 /// Fails if the level is malformed.
-pub fn start_in_background(options: &LogOptions, lines: &Background) -> Result<(), ParseError> {
+pub fn start_in_background(
+    options: &LogOptions,
+    lines: &Background,
+) -> Result<Option<LevelHandle>, ParseError> {
     lines.set_json(options.format == LogFormat::Json);
-    start_with(options, lines.clone())?;
+    let handle = start_with(options, lines.clone())?;
     std::panic::set_hook(Box::new(|panic| {
         let backtrace = std::backtrace::Backtrace::capture();
         tracing::error!(%backtrace, "{panic}");
     }));
-    Ok(())
+    Ok(handle)
 }
 
-fn start_with<W>(options: &LogOptions, writer: W) -> Result<(), ParseError>
+fn start_with<W>(options: &LogOptions, writer: W) -> Result<Option<LevelHandle>, ParseError>
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
+    let (filter, handle) = changeable(&options.level)?;
     let subscriber = tracing_subscriber::registry()
         .with(event_lines(options.format, options.coloured, writer))
-        .with(level_filter(&options.level)?);
+        .with(filter);
     // Somebody else's logging, in tests or in a program that embeds this, is left in place.
-    let _ = subscriber.try_init();
-    Ok(())
+    Ok(subscriber.try_init().is_ok().then_some(handle))
+}
+
+/// Returns the layer that says which events are logged, and what changes that later.
+///
+/// # Errors
+///
+/// Fails if a directive is malformed.
+pub fn changeable<S>(directives: &str) -> Result<(DynLayer<S>, LevelHandle), ParseError>
+where
+    S: Subscriber + for<'a> LookupSpan<'a> + 'static,
+{
+    let (layer, reload) = reload::Layer::<DynLayer<S>, S>::new(level_filter(directives)?);
+    let handle = LevelHandle(Arc::new(move |directives: &str| {
+        let filter = level_filter(directives)?;
+        // It fails where the subscriber is gone, and then nobody logs anything.
+        let _ = reload.reload(filter);
+        Ok(())
+    }));
+    Ok((layer.boxed(), handle))
 }
 
 /// A layer of any kind.

@@ -170,3 +170,33 @@ fn only_directives_about_spans_need_locks() {
         assert_eq!(of(spans), None, "{spans}");
     }
 }
+
+#[test]
+fn another_level_counts_at_once_and_a_malformed_one_changes_nothing() {
+    let kept = Kept::default();
+    let (filter, handle) = changeable("warn").unwrap();
+    let subscriber = tracing_subscriber::registry()
+        .with(event_lines(LogFormat::Text, false, kept.clone()))
+        .with(filter);
+    tracing::subscriber::with_default(subscriber, || {
+        let say = |number: u32| tracing::info!(number, "said");
+        say(1);
+        handle.set("info").unwrap();
+        say(2);
+        assert!(handle.set("service_log=loud").is_err());
+        say(3);
+        handle.set("info,service_log=error").unwrap();
+        say(4);
+        handle.set("off,[span]=info").unwrap();
+        tracing::info_span!("span").in_scope(|| say(5));
+        handle.set("off,service_log=trace").unwrap();
+        say(6);
+    });
+    let lines = std::mem::take(&mut *kept.0.lock().unwrap());
+    let said = |number: u32| {
+        let found = format!("number={number}");
+        lines.iter().any(|line| line.contains(&found))
+    };
+    let expected = [false, true, true, false, true, true];
+    assert_eq!([1, 2, 3, 4, 5, 6].map(said), expected, "{lines:?}");
+}
