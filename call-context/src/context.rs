@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::CallError;
 use crate::size::{Size, Weight};
+use crate::tally::Tally;
 use crate::trace::Trace;
 
 /// The context of a call to a store or an engine.
@@ -28,6 +29,8 @@ pub struct CallContext {
     pub accept_language: Vec<String>,
     /// Records the steps of the store, when a trace is wanted.
     pub trace: Option<Arc<Trace>>,
+    /// Counts the calls, where somebody wants to know.
+    pub tally: Option<Arc<Tally>>,
     /// Counts the work of a store that blocks its thread, and stops it at the limit.
     pub meter: Option<Arc<Meter>>,
     /// Counts the memory of results.
@@ -119,6 +122,13 @@ impl CallContext {
         self
     }
 
+    /// Sets what counts the calls.
+    #[must_use]
+    pub fn with_tally(mut self, tally: Arc<Tally>) -> Self {
+        self.tally = Some(tally);
+        self
+    }
+
     /// Sets the meter that counts the work of a store that blocks its thread.
     #[must_use]
     pub fn with_meter(mut self, meter: Arc<Meter>) -> Self {
@@ -199,8 +209,11 @@ impl CallContext {
         result.await.map_err(|_| CallError::Panicked)
     }
 
-    /// Counts one call to the store in the trace; stores call it for each of their steps.
+    /// Counts one call to the store; stores call it for each of their steps.
     pub fn count_call(&self) {
+        if let Some(tally) = &self.tally {
+            tally.count_call();
+        }
         if let Some(trace) = &self.trace {
             trace.count_call();
         }

@@ -7,6 +7,7 @@ pub mod error;
 pub mod memory;
 pub mod size;
 pub mod slots;
+pub mod tally;
 pub mod trace;
 
 pub use caller::Caller;
@@ -16,4 +17,5 @@ pub use error::CallError;
 pub use memory::{MemoryAccount, MemoryBudget, OutOfMemory, PATIENCE, RequestMemory};
 pub use size::{Size, Weight};
 pub use slots::{InSlots, Slot, SlotError, Slots};
+pub use tally::Tally;
 pub use trace::{LookUp, Trace, TraceStep};

@@ -148,6 +148,13 @@ impl Slots {
         self.queue(weight).slots
     }
 
+    /// Returns how many jobs of a weight have a slot now.
+    #[must_use]
+    pub fn in_use(&self, weight: Weight) -> usize {
+        let queue = self.queue(weight);
+        queue.slots.saturating_sub(queue.free.available_permits())
+    }
+
     /// Returns how many jobs of a weight wait.
     #[must_use]
     pub fn waiting(&self, weight: Weight) -> usize {
@@ -429,6 +436,7 @@ mod tests {
             let mut waiting = pin!(slots.run(Weight::Medium, None, |_| ()));
             assert!(poll!(&mut waiting).is_pending());
             assert_eq!(slots.waiting(Weight::Medium), 1);
+            assert_eq!(slots.in_use(Weight::Medium), 1);
         }
         assert_eq!(slots.waiting(Weight::Medium), 0);
     }

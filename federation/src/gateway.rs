@@ -19,6 +19,7 @@ use graphql_service::{
     Service, SlotError, Slots, Weight, code as shared,
 };
 use moka::sync::Cache;
+use service_metrics::{CacheMetrics, Watch};
 use tokio::runtime::Handle;
 
 use crate::authorization::{Authorizer, Denied, Grants};
@@ -85,9 +86,14 @@ struct Inner {
     documents: Documents,
     options: GatewayOptions,
     plans: Cache<PlanKey, Arc<Known>>,
+    metrics: CacheMetrics,
+    _watch: Watch,
     /// The policies that the supergraph knows.
     policies: Vec<String>,
 }
+
+/// Name of the cache of plans in metrics.
+const CACHE: &str = "gateway_plans";
 
 /// A plan that is kept.
 struct Known {
@@ -128,13 +134,17 @@ impl Gateway {
             let fields = known.plan.tree.len() + key.text.len() / 16;
             u32::try_from(fields.max(1)).unwrap_or(u32::MAX)
         };
+        let plans: Cache<PlanKey, Arc<Known>> = Cache::builder()
+            .weigher(weight)
+            .max_capacity(options.plan_cache_fields)
+            .build();
+        let watched = plans.clone();
         let inner = Inner {
+            metrics: CacheMetrics::new(CACHE),
+            _watch: CacheMetrics::watch_entries(CACHE, move || watched.entry_count()),
             policies: policies(&supergraph),
             documents: Documents::new(supergraph.api(), options.limits.clone(), bytes),
-            plans: Cache::builder()
-                .weigher(weight)
-                .max_capacity(options.plan_cache_fields)
-                .build(),
+            plans,
             supergraph,
             options,
         };
@@ -229,7 +239,7 @@ impl Gateway {
         }
         let prepared = inner.documents.read(&request, context)?;
         let (key, denied) = inner.key(&request, &prepared, &grants);
-        if let Some(known) = inner.plans.get(&key) {
+        if let Some(known) = inner.metrics.found(inner.plans.get(&key)) {
             return Ok(Settled { prepared, known });
         }
         let inner = Arc::clone(inner);
@@ -404,7 +414,7 @@ impl Inner {
         grants: &Grants,
     ) -> Result<Arc<Known>, Refusal> {
         let (key, denied) = self.key(request, prepared, grants);
-        if let Some(known) = self.plans.get(&key) {
+        if let Some(known) = self.metrics.found(self.plans.get(&key)) {
             return Ok(known);
         }
         self.plan_prepared(key, &denied, prepared)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use apollo_compiler::ast::OperationType;
 use apollo_compiler::executable::Operation;
 use apollo_compiler::parser::Parser;
 use apollo_compiler::request::coerce_variable_values;
@@ -13,6 +14,7 @@ use apollo_compiler::{ExecutableDocument, Name, Node, Schema, introspection};
 use bytes::Bytes;
 use foldhash::quality::RandomState;
 use moka::sync::Cache;
+use service_metrics::{CacheMetrics, OperationKind, Watch};
 
 use crate::digits::{Digits, ExactValue, InexactDefaults};
 use crate::error::{GraphqlError, Location};
@@ -30,6 +32,10 @@ pub type Refusal = Vec<GraphqlError>;
 
 /// Nesting depth at which the parser stops; far above any limit on selections or filters.
 const PARSER_RECURSION: usize = 300;
+
+/// Names of the caches in metrics.
+const DOCUMENTS: &str = "documents";
+const INTROSPECTIONS: &str = "introspections";
 
 /// Bytes that a document takes for each of its tokens, about.
 const TOKEN: usize = 160;
@@ -103,6 +109,8 @@ pub struct Documents {
     introspection_cost: IntrospectionCost,
     /// Answers to introspections that no variable decides.
     introspected: Cache<Introspected, Bytes>,
+    metrics: [CacheMetrics; 2],
+    _watches: [Watch; 2],
 }
 
 /// The document, operation and key of the field that asks for the schema.
@@ -143,7 +151,14 @@ impl Documents {
             .max_capacity(cache_bytes)
             .build();
         let schema = with_one_of(schema);
+        let (documents, answers) = (known.clone(), introspected.clone());
+        let watches = [
+            CacheMetrics::watch_entries(DOCUMENTS, move || documents.entry_count()),
+            CacheMetrics::watch_entries(INTROSPECTIONS, move || answers.entry_count()),
+        ];
         Documents {
+            metrics: [DOCUMENTS, INTROSPECTIONS].map(CacheMetrics::new),
+            _watches: watches,
             has_one_of: has_one_of(&schema),
             limits,
             shorthands: Shorthands::default(),
@@ -187,7 +202,11 @@ impl Documents {
     /// Returns a document that was validated before and is still in the cache.
     #[must_use]
     pub fn known(&self, text: &str) -> Option<Arc<Document>> {
-        self.known.get(text)
+        let known = self.known.get(text);
+        if known.is_some() {
+            self.metrics[0].count(true);
+        }
+        known
     }
 
     /// Parses and validates a document, once per distinct text.
@@ -207,6 +226,8 @@ impl Documents {
             admit(known.fields)?;
             return Ok(known);
         }
+        // Whoever gets a document has looked for a known one before, so hits are counted there.
+        self.metrics[0].count(false);
         let document = Arc::new(self.validated(text, admit)?);
         self.known.insert(text.to_owned(), Arc::clone(&document));
         Ok(document)
@@ -276,6 +297,9 @@ impl Documents {
     ) -> Result<Prepared, Refusal> {
         let (schema, valid) = (&self.schema, &document.valid);
         let operation = operation(valid, request).map_err(|error| vec![error])?;
+        if let Some(tally) = &context.call.tally {
+            tally.note_kind(kind_of(operation.operation_type).number());
+        }
         check_introspection(valid, operation, context.introspection)
             .map_err(|error| vec![error])?;
         let at = |span| Location::of(span, &valid.sources);
@@ -370,7 +394,7 @@ impl Documents {
         let Some(wanted) = introspected(prepared, key) else {
             return write_root(schema, &self.implementers, prepared.asked(), key, answer);
         };
-        if let Some(known) = self.introspected.get(&wanted) {
+        if let Some(known) = self.metrics[1].found(self.introspected.get(&wanted)) {
             answer.shared(known);
             return answer.check_size();
         }
@@ -396,6 +420,15 @@ impl Prepared {
             operation: &self.operation,
             variables: &self.variables,
         }
+    }
+}
+
+/// Returns the kind of an operation as metrics have it.
+fn kind_of(operation: OperationType) -> OperationKind {
+    match operation {
+        OperationType::Query => OperationKind::Query,
+        OperationType::Mutation => OperationKind::Mutation,
+        OperationType::Subscription => OperationKind::Subscription,
     }
 }
 

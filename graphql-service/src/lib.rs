@@ -30,7 +30,7 @@ pub use call_context;
 pub use call_context::error_codes;
 pub use call_context::{
     CallContext, Caller, ErrorCode, MemoryAccount, MemoryBudget, OutOfMemory, Size, Slot,
-    SlotError, Slots, Weight,
+    SlotError, Slots, Tally, Weight,
 };
 pub use digits::{Digits, ExactValue};
 pub use document::{Document, Documents, Prepared, Refusal};

@@ -1,6 +1,7 @@
 //! Responses and their envelope.
 
 use bytes::Bytes;
+use call_context::ErrorCode;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -94,6 +95,16 @@ impl Answer {
 }
 
 impl Reply {
+    /// Returns the codes of its errors, with how often each is there.
+    #[must_use]
+    pub fn codes(&self) -> Vec<(ErrorCode, u64)> {
+        match self {
+            Reply::Refused(errors) => codes_of(errors),
+            Reply::Overloaded(error) => codes_of(std::slice::from_ref(error)),
+            Reply::Executed(answer) => codes_of(&answer.errors),
+        }
+    }
+
     /// Creates the reply for an internal error of the service; the details are in the log.
     #[must_use]
     pub fn internal_error() -> Self {
@@ -104,11 +115,13 @@ impl Reply {
     /// Writes the JSON text of the response.
     #[must_use]
     pub fn into_response(self) -> Response {
+        let codes = self.codes();
         match self {
             Reply::Refused(errors) => Response {
                 body: refused(&errors).into(),
                 outcome: Outcome::RequestError,
                 written: None,
+                codes,
                 status: errors.first().map_or(400, |error| error.code.status()),
             },
             Reply::Overloaded(error) => Response {
@@ -116,10 +129,12 @@ impl Reply {
                 body: refused(&[error]).into(),
                 outcome: Outcome::Overloaded,
                 written: None,
+                codes,
             },
             Reply::Executed(answer) => Response {
                 outcome: Outcome::Executed,
                 written: answer.written,
+                codes,
                 status: answer.status.unwrap_or(200),
                 body: executed(answer),
             },
@@ -148,8 +163,22 @@ pub struct Response {
     pub outcome: Outcome,
     /// What was written, if the operation is a mutation that was executed.
     pub written: Option<Written>,
+    /// The codes of its errors, with how often each is there.
+    pub codes: Vec<(ErrorCode, u64)>,
     /// HTTP status under the media type `application/graphql-response+json`.
     pub status: u16,
+}
+
+/// Counts errors by their codes; nothing is allocated where there are none.
+fn codes_of(errors: &[GraphqlError]) -> Vec<(ErrorCode, u64)> {
+    let mut codes: Vec<(ErrorCode, u64)> = Vec::new();
+    for error in errors {
+        match codes.iter_mut().find(|(code, _)| *code == error.code) {
+            Some((_, count)) => *count += 1,
+            None => codes.push((error.code, 1)),
+        }
+    }
+    codes
 }
 
 fn refused(errors: &[GraphqlError]) -> Vec<u8> {

@@ -12,6 +12,7 @@ use graph_store::query::{Dataset, NodeCondition, Page, Selection, Slot};
 use graphql_gen::typesystem::{RootKind, TypeRef};
 use graphql_service::Document;
 use moka::sync::Cache;
+use service_metrics::{CacheMetrics, Watch};
 use soml_core::lang::LangSpec;
 
 use super::build::{PlanInput, Planner, Result, build};
@@ -67,9 +68,14 @@ impl SlotParameter {
     }
 }
 
+/// Name of the cache in metrics.
+const CACHE: &str = "plans";
+
 /// The plans of one service: a bounded cache.
 pub(crate) struct Plans {
     known: Cache<PlanKey, Arc<SharedPlan>, RandomState>,
+    metrics: CacheMetrics,
+    _watch: Watch,
 }
 
 /// What a plan is for: an operation of a document, and a sender with some rights.
@@ -98,7 +104,12 @@ impl Plans {
             })
             .max_capacity(bytes)
             .build_with_hasher(RandomState::default());
-        Plans { known }
+        let watched = known.clone();
+        Plans {
+            known,
+            metrics: CacheMetrics::new(CACHE),
+            _watch: CacheMetrics::watch_entries(CACHE, move || watched.entry_count()),
+        }
     }
 
     /// Plans a validated query, from what is known of its document.
@@ -111,7 +122,7 @@ impl Plans {
             operation: input.operation.name.clone(),
             access: input.access.cloned(),
         };
-        if let Some(known) = self.known.get(&key)
+        if let Some(known) = self.metrics.found(self.known.get(&key))
             && known.features == *input.features
         {
             return known.of_request(input);

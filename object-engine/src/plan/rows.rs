@@ -10,6 +10,7 @@ use graphql_gen::typesystem::{Api, TypeRef};
 use graphql_service::RequestContext;
 use moka::sync::Cache;
 use serde_json::{Map, Value as Json};
+use service_metrics::{CacheMetrics, Watch};
 use soml_core::access::{Access, Part};
 use soml_core::rbac::{Operand, Operation, for_each_text};
 use soml_core::schema::{ObjectId, PropertyId};
@@ -33,16 +34,26 @@ pub(crate) struct RowSource<'a> {
 /// The conditions of senders who came before: a bounded cache.
 pub(crate) struct KnownRows {
     known: Cache<(Access, String), Arc<Rows>, RandomState>,
+    metrics: CacheMetrics,
+    _watch: Watch,
 }
+
+/// Name of the cache in metrics.
+const CACHE: &str = "conditions";
 
 /// Senders whose conditions are kept.
 const KNOWN: u64 = 1_000;
 
 impl Default for KnownRows {
     fn default() -> Self {
-        let cache = Cache::builder().max_capacity(KNOWN);
+        let known = Cache::builder()
+            .max_capacity(KNOWN)
+            .build_with_hasher(RandomState::default());
+        let watched: Cache<(Access, String), Arc<Rows>, RandomState> = known.clone();
         KnownRows {
-            known: cache.build_with_hasher(RandomState::default()),
+            known,
+            metrics: CacheMetrics::new(CACHE),
+            _watch: CacheMetrics::watch_entries(CACHE, move || watched.entry_count()),
         }
     }
 }
@@ -84,10 +95,13 @@ fn permit(access: Access, claims: &Map<String, Json>, source: RowSource<'_>) -> 
     let claims = read_claims(&access, claims);
     let key = serde_json::to_string(&claims).expect("claims are JSON");
     let rows = || Arc::new(rows_of(&access, claims, key.clone(), source));
-    let rows = source
+    let known = source.known;
+    let entry = known
         .known
-        .known
-        .get_with((access.clone(), key.clone()), rows);
+        .entry((access.clone(), key.clone()))
+        .or_insert_with(rows);
+    known.metrics.count(!entry.is_fresh());
+    let rows = entry.into_value();
     Permit::new(access, rows)
 }
 

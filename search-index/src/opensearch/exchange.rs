@@ -10,6 +10,7 @@ use outbound::{Body, BodyError, Secret, causes};
 use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Response, StatusCode};
 use serde::de::DeserializeOwned;
+use service_metrics::table::OTHER;
 
 use super::failure::{Failure, Said};
 use super::node::Node;
@@ -23,6 +24,14 @@ const LONGEST_WAIT: Duration = Duration::from_secs(15);
 
 /// Bytes of an answer that is no success which are read.
 const REFUSAL: u64 = 64 << 10;
+
+/// The name of the engine in metrics.
+const SYSTEM: &str = "opensearch";
+
+/// The APIs that are told apart in metrics.
+const APIS: &[&str] = &[
+    "_search", "_bulk", "_count", "_refresh", "_aliases", "_mapping", "_cluster", "_nodes",
+];
 
 /// A request, to whichever node.
 #[derive(Clone, Debug)]
@@ -88,6 +97,12 @@ impl<'r> Request<'r> {
         self
     }
 
+    /// Returns the API of the engine that it calls, for metrics.
+    fn operation(&self) -> &'static str {
+        let is_in_path = |api: &&&str| self.path.contains(*api);
+        APIS.iter().find(is_in_path).copied().unwrap_or(OTHER)
+    }
+
     /// Returns how long the engine may wait on its own.
     fn wait(&self) -> Duration {
         let half = self.timeout.map(|timeout| timeout / 2);
@@ -135,6 +150,17 @@ pub(super) struct Exchange<'a> {
 impl Exchange<'_> {
     /// Sends a request; returns a successful answer, complete.
     pub(super) async fn run(self, request: &Request<'_>) -> Result<Reply, Failure> {
+        let mut call = self.node.peer().operation(SYSTEM, request.operation());
+        let answered = self.in_time(request).await;
+        match &answered {
+            Ok(_) => call.succeed(),
+            Err(Failure::Status { status, .. }) => call.refuse(status.as_u16()),
+            Err(failure) => call.fail(failure.word()),
+        }
+        answered
+    }
+
+    async fn in_time(self, request: &Request<'_>) -> Result<Reply, Failure> {
         let _connection = self.node.connection().await?;
         let exchange = self.exchange(request);
         match request.timeout {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use call_context::CallError;
 use reqwest::StatusCode;
 use serde::Deserialize;
+use service_metrics::table::OTHER;
 
 use crate::engine::EngineError;
 
@@ -138,6 +139,19 @@ impl std::fmt::Display for Said {
 }
 
 impl Failure {
+    /// Returns the kind of failure in a word, for metrics.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Failure::Connect { .. } => "connect",
+            Failure::Lost { .. } | Failure::Incomplete { .. } => "lost",
+            Failure::Busy { .. } | Failure::Slow { .. } => "timeout",
+            Failure::Malformed { .. } => "malformed",
+            Failure::TooLarge { .. } | Failure::Call(CallError::OutOfMemory) => "too_large",
+            Failure::Call(CallError::Cancelled) => "cancelled",
+            Failure::Status { .. } | Failure::Call(_) => OTHER,
+        }
+    }
+
     /// Tells whether the node, or what is in front of it, cannot serve at the moment.
     pub(super) fn is_outage(&self) -> bool {
         match self {

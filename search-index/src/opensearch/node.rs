@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use outbound::Server;
 use outbound::address::below;
 use reqwest::Url;
+use service_metrics::Peer;
 use tokio::sync::SemaphorePermit;
 
 use super::failure::Failure;
@@ -18,6 +19,8 @@ const LONGEST_ASIDE: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(super) struct Node {
     server: Server,
+    /// Records what it is asked.
+    peer: Peer,
     access_timeout: Option<Duration>,
     aside_interval: Duration,
 }
@@ -26,9 +29,15 @@ impl Node {
     fn new(base: &Url, options: &OpenSearchOptions) -> Self {
         Node {
             server: Server::new(base.clone(), options.max_connections),
+            peer: Peer::of_url(base.as_str()),
             access_timeout: bound(options.access_timeout),
             aside_interval: options.aside_interval,
         }
+    }
+
+    /// Returns what records requests to it.
+    pub(super) fn peer(&self) -> &Peer {
+        &self.peer
     }
 
     /// Returns the name for logs and errors.

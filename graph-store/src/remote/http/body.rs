@@ -7,6 +7,7 @@ use bytes::Bytes;
 use call_context::{CallContext, ResultMemory};
 use outbound::{BodyError, causes};
 use reqwest::Response;
+use service_metrics::Call;
 use tokio::sync::SemaphorePermit;
 
 use super::error::HttpError;
@@ -25,6 +26,8 @@ pub(super) struct Body<'a> {
     /// The last byte must be the end of a line.
     lines: bool,
     last: u8,
+    /// The request, which is recorded with the end of the body.
+    call: Option<Call>,
     _connection: Option<SemaphorePermit<'a>>,
 }
 
@@ -41,8 +44,15 @@ impl<'a> Body<'a> {
             memory: None,
             lines: false,
             last: b'\n',
+            call: None,
             _connection: connection,
         }
+    }
+
+    /// Records the request once the body is dropped.
+    pub(super) fn recorded(mut self, call: Call) -> Self {
+        self.call = Some(call);
+        self
     }
 
     pub(super) fn address(&self) -> &str {
@@ -81,6 +91,14 @@ impl<'a> Body<'a> {
 
     /// Returns the next bytes, or `None` at the proper end.
     pub(super) async fn next(&mut self) -> Result<Option<Bytes>, HttpError> {
+        let chunk = self.read().await;
+        if let (Err(error), Some(call)) = (&chunk, &mut self.call) {
+            call.fail(error.word());
+        }
+        chunk
+    }
+
+    async fn read(&mut self) -> Result<Option<Bytes>, HttpError> {
         let chunk = self.body.next().await;
         let Some(chunk) = chunk.map_err(|error| self.failed(error))? else {
             if self.lines && self.last != b'\n' {

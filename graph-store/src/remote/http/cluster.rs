@@ -69,6 +69,7 @@ impl Cluster {
         Exchange {
             server: &self.servers[position],
             channel: &self.requests,
+            system: self.kind.get().map_or("sparql", |kind| kind.as_str()),
             context,
         }
     }

@@ -6,6 +6,7 @@ use call_context::CallError;
 use std::time::Duration;
 
 use reqwest::StatusCode;
+use service_metrics::table::OTHER;
 
 use crate::error::StoreError;
 
@@ -227,6 +228,25 @@ impl HttpError {
     pub(super) fn is_not_found(&self) -> bool {
         let status = self.status();
         status.is_some_and(|status| status == StatusCode::NOT_FOUND)
+    }
+
+    /// Returns the kind of failure in a word, for metrics.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            HttpError::Connect { .. } | HttpError::Skipped { .. } => "connect",
+            HttpError::Lost { .. } | HttpError::Broken { .. } | HttpError::Unfinished { .. } => {
+                "lost"
+            }
+            HttpError::Silent { .. } | HttpError::Slow { .. } | HttpError::Busy { .. } => "timeout",
+            HttpError::TooLarge { .. } | HttpError::OutOfMemory => "too_large",
+            HttpError::ContentType { .. }
+            | HttpError::Encoding { .. }
+            | HttpError::Unmarked { .. }
+            | HttpError::Malformed { .. } => "malformed",
+            HttpError::Credentials { .. }
+            | HttpError::Status { .. }
+            | HttpError::Redirect { .. } => OTHER,
+        }
     }
 
     /// Returns what is wrong with the server, in words that name neither the server nor what it said.

@@ -3,7 +3,8 @@
 use call_context::CallContext;
 use outbound::causes;
 use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION};
-use reqwest::{Method, RequestBuilder, StatusCode, Url};
+use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
+use tokio::sync::SemaphorePermit;
 
 use super::body::Body;
 use super::client::Channel;
@@ -45,6 +46,8 @@ pub(super) fn update_type(kind: ServerKind) -> &'static str {
 pub(super) struct Exchange<'a> {
     pub(super) server: &'a Server,
     pub(super) channel: &'a Channel,
+    /// What the server is, for metrics.
+    pub(super) system: &'static str,
     pub(super) context: &'a CallContext,
 }
 
@@ -79,7 +82,7 @@ impl<'a> Exchange<'a> {
             ResultFormat::Json => "application/sparql-results+json",
             ResultFormat::Tsv => "text/tab-separated-values",
         };
-        let answer = self.send(request.header(ACCEPT, accepted)).await?;
+        let answer = self.send("query", request.header(ACCEPT, accepted)).await?;
         successful(answer).await
     }
 
@@ -100,7 +103,7 @@ impl<'a> Exchange<'a> {
             .header(CONTENT_TYPE, "application/sparql-query; charset=utf-8")
             .header(ACCEPT, "application/sparql-results+json")
             .body(query.text.to_owned());
-        successful(self.send(request).await?).await
+        successful(self.send("query", request).await?).await
     }
 
     /// Sends a change once; returns a successful response.
@@ -110,7 +113,9 @@ impl<'a> Exchange<'a> {
             "" => request,
             content_type => request.header(CONTENT_TYPE, content_type),
         };
-        let answer = self.send(request.body(change.text.to_owned())).await?;
+        let answer = self
+            .send("update", request.body(change.text.to_owned()))
+            .await?;
         let status = answer.response().status();
         if status.is_success() {
             return Ok(answer);
@@ -124,10 +129,38 @@ impl<'a> Exchange<'a> {
     /// Reads a resource; returns the response whatever its status.
     pub(super) async fn get(self, url: Url, accepted: &str) -> Result<Body<'a>, HttpError> {
         let request = self.channel.request(Method::GET, url);
-        self.send(request.header(ACCEPT, accepted)).await
+        self.send("read", request.header(ACCEPT, accepted)).await
     }
 
-    async fn send(self, request: RequestBuilder) -> Result<Body<'a>, HttpError> {
+    /// Sends a request, and records how long that takes until the end of the answer.
+    async fn send(
+        self,
+        operation: &'static str,
+        request: RequestBuilder,
+    ) -> Result<Body<'a>, HttpError> {
+        let mut call = self.server.peer().operation(self.system, operation);
+        match self.sent(request).await {
+            Ok((response, connection)) => {
+                let status = response.status();
+                if status.is_success() {
+                    call.succeed();
+                } else {
+                    call.refuse(status.as_u16());
+                }
+                let (address, timeout) = (self.server.name(), self.channel.socket_timeout);
+                Ok(Body::new(response, address, timeout, connection).recorded(call))
+            }
+            Err(error) => {
+                call.fail(error.word());
+                Err(error)
+            }
+        }
+    }
+
+    async fn sent(
+        self,
+        request: RequestBuilder,
+    ) -> Result<(Response, Option<SemaphorePermit<'a>>), HttpError> {
         let id = &self.context.request_id;
         let request = match reqwest::header::HeaderValue::from_str(id) {
             Ok(value) if !id.is_empty() => request.header(REQUEST_ID, value),
@@ -150,7 +183,7 @@ impl<'a> Exchange<'a> {
             },
         };
         match sent {
-            Ok(response) => Ok(Body::new(response, address, socket_timeout, connection)),
+            Ok(response) => Ok((response, connection)),
             Err(error) if error.is_connect() => Err(HttpError::Connect {
                 address,
                 cause: causes(error),

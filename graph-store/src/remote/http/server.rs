@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use outbound::address::below;
 use reqwest::Url;
+use service_metrics::Peer;
 use tokio::sync::{OwnedMutexGuard, SemaphorePermit};
 
 use super::error::{HttpError, OptionsError};
@@ -25,6 +26,8 @@ pub(super) struct Server {
     checking: Arc<tokio::sync::Mutex<()>>,
     /// When the last check ended, and whether the server answered it.
     checked: Mutex<Option<(Instant, bool)>>,
+    /// Records what it is asked.
+    peer: Peer,
 }
 
 impl Server {
@@ -41,6 +44,7 @@ impl Server {
             return Err(OptionsError::Base(url.to_string()));
         }
         Ok(Server {
+            peer: Peer::of_url(base.as_str()),
             server: outbound::Server::new(base.clone(), options.max_concurrent_connections),
             skipped: options.scan_failed_interval,
             repository: options.repository.clone(),
@@ -53,6 +57,11 @@ impl Server {
     /// Returns the address as it is configured.
     pub(super) fn base(&self) -> &Url {
         self.server.base()
+    }
+
+    /// Returns what records requests to it.
+    pub(super) fn peer(&self) -> &Peer {
+        &self.peer
     }
 
     /// Returns the name for logs and errors.
