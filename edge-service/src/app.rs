@@ -179,6 +179,17 @@ impl OtherPaths for EdgeApp {
         add_headers(&standings, response.headers_mut());
         response
     }
+
+    fn route_paths(&self) -> Vec<String> {
+        self.routes().map(|(path, _)| path.to_owned()).collect()
+    }
+
+    fn route_of(&self, request: &Request) -> Option<usize> {
+        let host = host_name(request);
+        let found = self.routes.find(host.as_deref(), request.uri().path())?;
+        let mut routes = self.routes.iter();
+        routes.position(|route| std::ptr::eq(route, found))
+    }
 }
 
 /// Counts a request, and refuses it if it is one too many.

@@ -8,6 +8,7 @@ use federation::transport::http::HttpOptionsError;
 use federation::{CallerClaims, GatewayOptions, OpenSubscriptions};
 use graphql_http::{PersistedQueries, TrustedError};
 use service_auth::idp::{IdpClient, IdpError, IdpOptions};
+use service_metrics::Watch;
 use service_runtime::{HealthCache, HealthRecord, HostState, SharedLook};
 use tokio_util::sync::CancellationToken;
 
@@ -16,6 +17,7 @@ use super::endpoints::{Endpoints, EndpointsError, Network};
 use super::metrics::Metrics;
 use super::options::GatewayAppOptions;
 use super::seen::Seen;
+use super::spans::watch_spans;
 use super::subgraph::{Subgraph, SubgraphsError};
 use super::supergraph_file::{SupergraphFile, SupergraphFileError};
 use super::traces::{Traces, TracesError};
@@ -36,6 +38,8 @@ pub struct GatewayApp {
     pub(crate) persisted: Arc<PersistedQueries>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) traces: Traces,
+    /// Has what became of spans read with the metrics.
+    _spans: Watch,
     /// The subscriptions that are open, whichever composite schema they began with.
     subscriptions: OpenSubscriptions,
     pub(super) composite: ArcSwapOption<Composite>,
@@ -130,7 +134,11 @@ impl GatewayApp {
         let idp = log_in.map(IdpClient::new).transpose()?;
         let subscriptions = OpenSubscriptions::default();
         let names = subgraphs.iter().map(Subgraph::name);
-        let metrics = Arc::new(Metrics::new(names, subscriptions.clone()));
+        let metrics = Arc::new(Metrics::new(
+            &host.options.name,
+            names,
+            subscriptions.clone(),
+        ));
         let traces = Traces::new(&host.options.name, &options.traces)?;
         let network = Network {
             exchange: options.exchange.clone(),
@@ -152,6 +160,7 @@ impl GatewayApp {
             query: parts.query,
             persisted,
             metrics,
+            _spans: watch_spans(traces.clone()),
             traces,
             subscriptions,
             composite: ArcSwapOption::empty(),

@@ -46,6 +46,7 @@ mod routes;
 mod schemas;
 mod seen;
 mod server;
+mod spans;
 mod start;
 mod subgraph;
 mod supergraph_file;

@@ -1,17 +1,19 @@
-//! What requests to subgraphs cost, in the text format of Prometheus.
+//! What requests to subgraphs cost.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use federation::OpenSubscriptions;
 use federation::transport::TransportError;
-
-/// Upper bounds of the buckets of durations, in milliseconds.
-const BOUNDS: [u64; 12] = [1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
+use http::Method;
+use metrics::{Counter, Histogram, SharedString};
+use service_metrics::table::{
+    SCHEMA_SWITCHES, SUBGRAPH_DURATION, SUBGRAPH_EVENTS, SUBGRAPH_RECEIVED, SUBGRAPH_SENT,
+    SUBSCRIPTIONS,
+};
+use service_metrics::{Call, Peer, Watch, watch};
 
 /// The outcomes of a request to a subgraph.
 const OUTCOMES: [&str; 6] = [
@@ -47,41 +49,48 @@ pub(super) fn outcome_name(outcome: Option<Result<(), &TransportError>>) -> &'st
     OUTCOMES[outcome.map_or(CANCELLED, position)]
 }
 
-/// What was counted of all subgraphs.
-#[derive(Debug)]
+/// What is counted of all subgraphs.
 pub(crate) struct Metrics {
+    service: SharedString,
     subgraphs: ArcSwap<BTreeMap<String, Arc<Counters>>>,
-    switches: AtomicU64,
-    /// The subscriptions of clients that are open.
-    subscriptions: OpenSubscriptions,
+    switches: Counter,
+    /// Has those who read metrics find how many subscriptions are open.
+    _subscriptions: Watch,
 }
 
-#[derive(Debug, Default)]
 struct Counters {
-    outcomes: [AtomicU64; OUTCOMES.len()],
-    /// The last one is for what takes longer than all bounds.
-    buckets: [AtomicU64; BOUNDS.len() + 1],
-    microseconds: AtomicU64,
-    sent: AtomicU64,
-    received: AtomicU64,
-    events: AtomicU64,
+    durations: [Histogram; OUTCOMES.len()],
+    sent: Counter,
+    received: Counter,
+    events: Counter,
 }
 
 /// A request that is being counted; one that is dropped before its end was cancelled.
 pub(super) struct Counting {
     counters: Option<Arc<Counters>>,
+    /// The same request, where it is one of HTTP.
+    call: Option<Call>,
+    outcome: usize,
     begun: Instant,
 }
 
 impl Metrics {
     pub(super) fn new<'a>(
+        service: &str,
         names: impl IntoIterator<Item = &'a str>,
         subscriptions: OpenSubscriptions,
     ) -> Self {
+        let service = SharedString::from(service.to_owned());
+        let named = service.clone();
+        let watched = watch(move |readings| {
+            let open = subscriptions.count();
+            readings.add(&SUBSCRIPTIONS, [named.clone()], open as f64);
+        });
         let metrics = Metrics {
+            switches: SCHEMA_SWITCHES.counter([service.clone()]),
+            service,
             subgraphs: ArcSwap::default(),
-            switches: AtomicU64::new(0),
-            subscriptions,
+            _subscriptions: watched,
         };
         metrics.count(names);
         metrics
@@ -92,19 +101,22 @@ impl Metrics {
         let before = self.subgraphs.load();
         let counters = names.into_iter().map(|name| {
             let known = before.get(name).cloned();
-            (name.to_owned(), known.unwrap_or_default())
+            let counters = known.unwrap_or_else(|| Arc::new(Counters::new(&self.service, name)));
+            (name.to_owned(), counters)
         });
         self.subgraphs.store(Arc::new(counters.collect()));
     }
 
-    /// Counts a request of some bytes to a subgraph.
-    pub(super) fn begin(&self, subgraph: &str, bytes: usize) -> Counting {
+    /// Counts a request of some bytes to a subgraph, which is asked by HTTP where a peer is named.
+    pub(super) fn begin(&self, subgraph: &str, bytes: usize, peer: Option<&Peer>) -> Counting {
         let counters = self.subgraphs.load().get(subgraph).cloned();
         if let Some(counters) = &counters {
-            counters.sent.fetch_add(bytes as u64, Ordering::Relaxed);
+            counters.sent.increment(bytes as u64);
         }
         Counting {
             counters,
+            call: peer.map(|peer| peer.request(&Method::POST)),
+            outcome: CANCELLED,
             begun: Instant::now(),
         }
     }
@@ -112,178 +124,125 @@ impl Metrics {
     /// Counts an event of some bytes of a subscription at a subgraph.
     pub(super) fn event(&self, subgraph: &str, bytes: usize) {
         if let Some(counters) = self.subgraphs.load().get(subgraph) {
-            counters.events.fetch_add(1, Ordering::Relaxed);
-            counters.received.fetch_add(bytes as u64, Ordering::Relaxed);
+            counters.events.increment(1);
+            counters.received.increment(bytes as u64);
         }
     }
 
     /// Counts a switch to another composite schema.
     pub(super) fn switched(&self) {
-        self.switches.fetch_add(1, Ordering::Relaxed);
+        self.switches.increment(1);
     }
-
-    /// Returns everything that was counted.
-    pub(crate) fn text(&self) -> String {
-        let mut out = String::new();
-        let subgraphs = self.subgraphs.load();
-        let subgraphs = subgraphs.iter().map(|(name, it)| (escaped(name), it));
-        let subgraphs: Vec<(String, &Arc<Counters>)> = subgraphs.collect();
-        head(
-            &mut out,
-            "requests_total",
-            "counter",
-            "Requests to subgraphs, by outcome.",
-        );
-        for (name, counters) in &subgraphs {
-            for (outcome, count) in OUTCOMES.iter().zip(&counters.outcomes) {
-                let count = count.load(Ordering::Relaxed);
-                let _ = writeln!(
-                    out,
-                    "{PREFIX}requests_total{{subgraph=\"{name}\",outcome=\"{outcome}\"}} {count}"
-                );
-            }
-        }
-        let help = "How long requests to subgraphs take, cancelled ones left out.";
-        head(&mut out, "request_duration_seconds", "histogram", help);
-        for (name, counters) in &subgraphs {
-            counters.histogram(name, &mut out);
-        }
-        let counts = |out: &mut String, metric: &str, of: fn(&Counters) -> &AtomicU64| {
-            for (name, counters) in &subgraphs {
-                let count = of(counters).load(Ordering::Relaxed);
-                let _ = writeln!(out, "{PREFIX}{metric}{{subgraph=\"{name}\"}} {count}");
-            }
-        };
-        head(
-            &mut out,
-            "sent_bytes_total",
-            "counter",
-            "Bytes of requests to subgraphs.",
-        );
-        counts(&mut out, "sent_bytes_total", |it| &it.sent);
-        head(
-            &mut out,
-            "received_bytes_total",
-            "counter",
-            "Bytes of answers of subgraphs.",
-        );
-        counts(&mut out, "received_bytes_total", |it| &it.received);
-        let help = "Events of subscriptions at subgraphs.";
-        head(&mut out, "events_total", "counter", help);
-        counts(&mut out, "events_total", |it| &it.events);
-        let open = self.subscriptions.count();
-        let _ = writeln!(
-            out,
-            "# HELP gateway_subscriptions_open Subscriptions of clients that are open.\n\
-             # TYPE gateway_subscriptions_open gauge\ngateway_subscriptions_open {open}"
-        );
-        let switches = self.switches.load(Ordering::Relaxed);
-        let _ = writeln!(
-            out,
-            "# HELP gateway_schema_switches_total Composite schemas that took the place of another one.\n\
-             # TYPE gateway_schema_switches_total counter\ngateway_schema_switches_total {switches}"
-        );
-        out
-    }
-}
-
-/// Returns a name as the value of a label: those of a supergraph can have any characters.
-fn escaped(name: &str) -> String {
-    let name = name.replace('\\', "\\\\").replace('"', "\\\"");
-    name.replace('\n', "\\n")
-}
-
-const PREFIX: &str = "gateway_subgraph_";
-
-fn head(out: &mut String, metric: &str, kind: &str, help: &str) {
-    let _ = writeln!(
-        out,
-        "# HELP {PREFIX}{metric} {help}\n# TYPE {PREFIX}{metric} {kind}"
-    );
 }
 
 impl Counters {
-    fn histogram(&self, name: &str, out: &mut String) {
-        let metric = format!("{PREFIX}request_duration_seconds");
-        let mut sum = 0;
-        for (position, bucket) in self.buckets.iter().enumerate() {
-            sum += bucket.load(Ordering::Relaxed);
-            let bound = BOUNDS.get(position).map(|ms| Duration::from_millis(*ms));
-            let bound = bound.map_or_else(|| "+Inf".to_owned(), |it| it.as_secs_f64().to_string());
-            let _ = writeln!(
-                out,
-                "{metric}_bucket{{subgraph=\"{name}\",le=\"{bound}\"}} {sum}"
-            );
+    fn new(service: &SharedString, subgraph: &str) -> Self {
+        let name = SharedString::from(subgraph.to_owned());
+        let labels = || [service.clone(), name.clone()];
+        Counters {
+            durations: OUTCOMES.map(|outcome| {
+                SUBGRAPH_DURATION.histogram([service.clone(), name.clone(), outcome.into()])
+            }),
+            sent: SUBGRAPH_SENT.counter(labels()),
+            received: SUBGRAPH_RECEIVED.counter(labels()),
+            events: SUBGRAPH_EVENTS.counter(labels()),
         }
-        let taken = Duration::from_micros(self.microseconds.load(Ordering::Relaxed));
-        let _ = writeln!(
-            out,
-            "{metric}_sum{{subgraph=\"{name}\"}} {}\n{metric}_count{{subgraph=\"{name}\"}} {sum}",
-            taken.as_secs_f64()
-        );
     }
 }
 
 impl Counting {
     /// Counts how the request ended.
     pub(super) fn end(mut self, outcome: Result<usize, &TransportError>) {
-        let Some(counters) = self.counters.take() else {
-            return;
-        };
-        if let Ok(bytes) = outcome {
-            counters.received.fetch_add(bytes as u64, Ordering::Relaxed);
+        if let (Some(counters), Ok(bytes)) = (&self.counters, outcome) {
+            counters.received.increment(bytes as u64);
         }
-        let position = position(outcome.map(|_| ()));
-        counters.outcomes[position].fetch_add(1, Ordering::Relaxed);
-        let taken = self.begun.elapsed();
-        let is_within = |bound: &u64| taken <= Duration::from_millis(*bound);
-        let bucket = BOUNDS.iter().position(is_within).unwrap_or(BOUNDS.len());
-        counters.buckets[bucket].fetch_add(1, Ordering::Relaxed);
-        let taken = u64::try_from(taken.as_micros()).unwrap_or(u64::MAX);
-        counters.microseconds.fetch_add(taken, Ordering::Relaxed);
+        self.outcome = position(outcome.map(|_| ()));
+        if let Some(call) = &mut self.call {
+            match outcome {
+                Ok(_) => call.succeed(),
+                Err(TransportError::Status(status)) => call.refuse(*status),
+                Err(error) => call.fail(failure(error)),
+            }
+        }
     }
 }
 
 impl Drop for Counting {
     fn drop(&mut self) {
-        if let Some(counters) = self.counters.take() {
-            counters.outcomes[CANCELLED].fetch_add(1, Ordering::Relaxed);
+        if let Some(counters) = &self.counters {
+            counters.durations[self.outcome].record(self.begun.elapsed());
         }
+    }
+}
+
+/// Returns in a word why there is no answer.
+fn failure(error: &TransportError) -> &'static str {
+    match error {
+        TransportError::NotConnected | TransportError::Connection(_) => "connect",
+        TransportError::Broken(_) | TransportError::Closed { .. } => "lost",
+        TransportError::TimedOut(_) | TransportError::Deadline => "timeout",
+        TransportError::TooLarge { .. }
+        | TransportError::TooLargeTogether { .. }
+        | TransportError::OutOfMemory => "too_large",
+        TransportError::NotJson
+        | TransportError::NoEvents(_)
+        | TransportError::Protocol(_)
+        | TransportError::Encoding => "malformed",
+        _ => service_metrics::table::OTHER,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use metrics_exporter_prometheus::PrometheusBuilder;
+
     use super::*;
 
     #[test]
     fn requests_are_counted_by_subgraph_and_outcome() {
-        let metrics = Metrics::new(["a", "c"], OpenSubscriptions::default());
-        metrics.begin("a", 0).end(Ok(5));
-        metrics.count(["a", "b", "\"\\\n"]);
-        metrics.event("a", 5);
-        metrics.begin("a", 10).end(Ok(2));
-        metrics
-            .begin("a", 10)
-            .end(Err(&TransportError::Status(401)));
-        drop(metrics.begin("b", 1));
-        metrics.begin("unknown", 1).end(Ok(1));
-        let text = metrics.text();
+        let recorder = PrometheusBuilder::new().build_recorder();
+        metrics::with_local_recorder(&recorder, || {
+            let metrics = Metrics::new("g", ["a", "c"], OpenSubscriptions::default());
+            let peer = Peer::new("localhost", 1);
+            metrics.begin("a", 0, None).end(Ok(5));
+            metrics.count(["a", "b", "\"\\\n"]);
+            metrics.event("a", 5);
+            metrics.begin("a", 10, None).end(Ok(2));
+            metrics
+                .begin("a", 10, Some(&peer))
+                .end(Err(&TransportError::Status(401)));
+            drop(metrics.begin("b", 1, Some(&peer)));
+            metrics.begin("unknown", 1, None).end(Ok(1));
+            metrics.switched();
+            service_metrics::refresh();
+        });
+        let text = recorder.handle().render();
+        let labels = "service_name=\"g\",graphql_subgraph_name=\"a\"";
+        let client = "http_request_method=\"POST\",server_address=\"localhost\",server_port=\"1\"";
         for line in [
-            "gateway_subgraph_requests_total{subgraph=\"a\",outcome=\"answered\"} 2",
-            "gateway_subgraph_requests_total{subgraph=\"\\\"\\\\\\n\",outcome=\"answered\"} 0",
-            "gateway_subgraph_requests_total{subgraph=\"a\",outcome=\"refused\"} 1",
-            "gateway_subgraph_requests_total{subgraph=\"b\",outcome=\"cancelled\"} 1",
-            "gateway_subgraph_request_duration_seconds_count{subgraph=\"a\"} 3",
-            "gateway_subgraph_request_duration_seconds_bucket{subgraph=\"a\",le=\"0.025\"} 3",
-            "gateway_subgraph_request_duration_seconds_bucket{subgraph=\"a\",le=\"+Inf\"} 3",
-            "gateway_subgraph_sent_bytes_total{subgraph=\"a\"} 20",
-            "gateway_subgraph_received_bytes_total{subgraph=\"a\"} 12",
-            "gateway_subgraph_events_total{subgraph=\"a\"} 1",
-            "gateway_subscriptions_open 0",
-            "gateway_schema_switches_total 0",
+            format!(
+                "graphql_subgraph_request_duration_seconds_count{{{labels},graphql_subgraph_outcome=\"answered\"}} 2"
+            ),
+            format!(
+                "graphql_subgraph_request_duration_seconds_count{{{labels},graphql_subgraph_outcome=\"refused\"}} 1"
+            ),
+            "graphql_subgraph_request_duration_seconds_count{service_name=\"g\",\
+             graphql_subgraph_name=\"b\",graphql_subgraph_outcome=\"cancelled\"} 1"
+                .to_owned(),
+            "graphql_subgraph_events_total{service_name=\"g\",graphql_subgraph_name=\"\\\"\\\\\\n\"} 0"
+                .to_owned(),
+            format!("graphql_subgraph_sent_bytes_total{{{labels}}} 20"),
+            format!("graphql_subgraph_received_bytes_total{{{labels}}} 12"),
+            format!("graphql_subgraph_events_total{{{labels}}} 1"),
+            format!("http_client_request_duration_seconds_count{{{client},error_type=\"401\"}} 1"),
+            format!(
+                "http_client_request_duration_seconds_count{{{client},error_type=\"cancelled\"}} 1"
+            ),
+            "graphql_subscriptions_open{service_name=\"g\"} 0".to_owned(),
+            "graphql_schema_switches_total{service_name=\"g\"} 1".to_owned(),
         ] {
             assert!(text.lines().any(|known| known == line), "{line}: {text}");
         }
+        assert!(!text.contains("unknown"));
     }
 }

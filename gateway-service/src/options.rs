@@ -43,8 +43,6 @@ pub struct GatewayAppOptions {
     pub trusted: TrustedOptions,
     /// Maximum number of requests in one body; batches are refused where it is zero.
     pub batch: usize,
-    /// Whether `/metrics` says what subgraphs cost.
-    pub metrics: bool,
     /// Whether and where to traces are sent.
     pub traces: TracesOptions,
     /// Subscriptions of clients.
@@ -72,7 +70,6 @@ impl Default for GatewayAppOptions {
             persisted: PersistedOptions::default(),
             trusted: TrustedOptions::default(),
             batch: 0,
-            metrics: false,
             traces: TracesOptions::default(),
             subscriptions: SubscriptionOptions::default(),
             leeway: Duration::from_secs(60),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use graphql_http::{Forwarding, StreamBounds, Streams};
-use service_runtime::{Route, ServiceRouter, Tokens, common_routes, endpoint};
+use service_runtime::{ServiceRouter, Tokens, common_routes, endpoint};
 
 use super::app::GatewayApp;
 use super::routes;
@@ -33,10 +33,6 @@ pub(crate) fn serve(app: Arc<GatewayApp>) -> ServiceRouter {
         .persisted(Arc::clone(&app.persisted))
         .batches(app.options.batch)
         .streaming(streams);
-    let (metrics, traces) = (app.options.metrics, app.traces.clone());
-    let mut table = common_routes(app);
-    if metrics {
-        table = table.with(Route::get("/metrics"), routes::metrics);
-    }
-    traces.routes(table.serve(endpoint, tokens))
+    let traces = app.traces.clone();
+    traces.routes(common_routes(app).serve(endpoint, tokens))
 }

@@ -13,6 +13,7 @@ use federation::transport::{
 };
 use futures::StreamExt;
 use graphql_service::{Request, RequestContext, Service, Size, SlotError, Slots};
+use service_metrics::Peer;
 
 use super::local::LocalSubgraph;
 use super::metrics::Metrics;
@@ -22,6 +23,8 @@ use super::subgraph::{Source, Subgraph};
 pub(super) struct Subgraphs {
     http: HttpTransport,
     local: HashMap<String, Arc<dyn LocalSubgraph>>,
+    /// The servers of those over HTTP, for metrics.
+    peers: HashMap<String, Peer>,
     slots: Arc<Slots>,
     metrics: Arc<Metrics>,
 }
@@ -39,8 +42,18 @@ impl Subgraphs {
                 Source::Local(local) => Some((subgraph.name.clone(), Arc::clone(local))),
                 Source::Remote(_) => None,
             });
+        let peers = subgraphs
+            .iter()
+            .filter_map(|subgraph| match &subgraph.source {
+                Source::Remote(remote) => {
+                    let peer = Peer::of_url(remote.address.as_str());
+                    Some((subgraph.name.clone(), peer))
+                }
+                Source::Local(_) => None,
+            });
         Subgraphs {
             http,
+            peers: peers.collect(),
             local: local.collect(),
             slots,
             metrics,
@@ -117,7 +130,9 @@ impl SubgraphTransport for Subgraphs {
         request: SubgraphRequest,
         context: &RequestContext,
     ) -> Result<Bytes, TransportError> {
-        let counting = self.metrics.begin(&subgraph.name, request.body.len());
+        context.call.count_call();
+        let peer = self.peers.get(&subgraph.name);
+        let counting = self.metrics.begin(&subgraph.name, request.body.len(), peer);
         let answer = match self.local.get(&subgraph.name) {
             Some(local) => self.call(local.as_ref(), request, context).await,
             None => self.http.send(subgraph, request, context).await,
@@ -132,7 +147,10 @@ impl SubgraphTransport for Subgraphs {
         subscription: SubgraphSubscription,
         context: &RequestContext,
     ) -> Result<SubgraphEvents, TransportError> {
-        let counting = self.metrics.begin(&subgraph.name, subscription.body.len());
+        context.call.count_call();
+        let peer = self.peers.get(&subgraph.name);
+        let bytes = subscription.body.len();
+        let counting = self.metrics.begin(&subgraph.name, bytes, peer);
         let begun = match self.local.get(&subgraph.name) {
             Some(local) => {
                 self.call_several(local.as_ref(), subscription, context)

@@ -128,6 +128,8 @@ impl From<HttpError> for GraphqlError {
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let mut response = (self.status, axum::Json(self.body())).into_response();
+        // Whoever counts errors finds it there.
+        response.extensions_mut().insert(self.code);
         if self.is_short {
             response
                 .headers_mut()

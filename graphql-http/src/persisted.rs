@@ -11,6 +11,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 use graphql_service::{ErrorCode, GraphqlError, Request};
 use moka::sync::Cache;
 use serde::Deserialize;
+use service_metrics::{CacheMetrics, Watch};
 
 use crate::code;
 
@@ -44,6 +45,9 @@ impl Default for PersistedOptions {
     }
 }
 
+/// Name of the cache in metrics.
+const CACHE: &str = "persisted_queries";
+
 /// The operations that clients may name.
 pub struct PersistedQueries {
     /// Texts that clients have brought, by their hash; `None` where that is switched off.
@@ -51,6 +55,8 @@ pub struct PersistedQueries {
     trusted: Option<Trusted>,
     /// Nothing else than trusted documents is answered.
     is_closed: bool,
+    metrics: CacheMetrics,
+    _watch: Option<Watch>,
 }
 
 /// The documents of a file.
@@ -129,7 +135,13 @@ impl PersistedQueries {
         if trusted.required && listed.is_none() {
             return Err(TrustedError::NoFile);
         }
+        let watch = brought.as_ref().map(|brought| {
+            let brought = brought.clone();
+            CacheMetrics::watch_entries(CACHE, move || brought.entry_count())
+        });
         Ok(PersistedQueries {
+            metrics: CacheMetrics::new(CACHE),
+            _watch: watch,
             brought,
             trusted: listed.transpose()?,
             is_closed: trusted.required,
@@ -150,7 +162,10 @@ impl PersistedQueries {
                     .trusted
                     .as_ref()
                     .and_then(|it| it.by_id.get(&name).cloned());
-                let brought = || self.brought.as_ref()?.get(&name.to_ascii_lowercase());
+                let brought = || {
+                    let brought = self.brought.as_ref()?;
+                    self.metrics.found(brought.get(&name.to_ascii_lowercase()))
+                };
                 let text = trusted.or_else(brought).ok_or_else(|| self.unknown())?;
                 request.query = text.to_string();
                 // What a file lists is trusted, and what is brought is not kept where that counts.
@@ -235,7 +250,7 @@ pub(crate) fn named(request: &Request) -> Option<&str> {
 }
 
 /// Returns the SHA-256 hash of a text in hexadecimal digits.
-fn hash(text: &str) -> String {
+pub(crate) fn hash(text: &str) -> String {
     let digest = digest(&SHA256, text.as_bytes());
     let digits = digest.as_ref().iter().map(|byte| format!("{byte:02x}"));
     digits.collect()

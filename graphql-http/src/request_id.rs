@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::Future;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
@@ -69,10 +69,13 @@ fn is_fit(id: &str) -> bool {
     (1..=MAX_LENGTH).contains(&id.len()) && id.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-/// Gives the request its identifier, returns it, and logs how the request went.
+/// Gives a request that came at some time its identifier, returns it, and logs how the request went. `ended` learns how
+/// long it took.
 pub async fn track<A: Future<Output = Answered>>(
     request: Request,
+    started: Instant,
     answer: impl FnOnce(Request, RequestId) -> A,
+    ended: impl FnOnce(&Response, Duration),
 ) -> Response {
     let id = RequestId::of(&request);
     let method = request.method().clone();
@@ -83,13 +86,14 @@ pub async fn track<A: Future<Output = Answered>>(
     let span = tracing::info_span!("request", request_id = id.0, trace_id, user);
     let header = HeaderValue::from_str(&id.0).expect("an identifier is printable ASCII");
     let tracked = async move {
-        let started = Instant::now();
         let Answered {
             mut response,
             summary,
         } = answer(request, id).await;
         response.headers_mut().insert(X_REQUEST_ID, header);
-        log(&method, &path, &response, started, summary);
+        let taken = started.elapsed();
+        log(&method, &path, &response, taken, summary);
+        ended(&response, taken);
         response
     };
     tracked.instrument(span).await
@@ -100,11 +104,11 @@ fn log(
     method: &Method,
     path: &str,
     response: &Response,
-    started: Instant,
+    taken: Duration,
     summary: Option<Summary>,
 ) {
     let status = response.status().as_u16();
-    let ms = started.elapsed().as_millis() as u64;
+    let ms = taken.as_millis() as u64;
     // Probes come every few seconds and say nothing new.
     if path.starts_with("/__") {
         tracing::debug!(%method, path, status, ms, "answered");

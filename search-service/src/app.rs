@@ -6,6 +6,8 @@ use std::sync::atomic::AtomicBool;
 use arc_swap::ArcSwapOption;
 use graph_store::GraphStore;
 use schema_registry::{BindingState, Lease, SchemaStore};
+use service_metrics::table::INDEX_LAG;
+use service_metrics::{SharedString, Watch, watch};
 use service_runtime::{HealthCache, HostState, LoadProgress, SharedLook};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -50,6 +52,8 @@ pub struct SearchApp {
     pub(super) lease: Option<Lease>,
     /// Follows the changes of the data.
     pub(super) follower: Arc<DataFollower>,
+    /// Has metrics read how far that is.
+    _lag: Watch,
     /// Held while documents of indexes that are searched are written again.
     pub(super) applying: Mutex<()>,
     /// The last comparison of the indexes with the data.
@@ -101,7 +105,17 @@ impl SearchApp {
             let name = lease_name(&parts.host.options.name);
             Lease::new(schemas, name, &options.instance, options.lease_time)
         });
+        let follower: Arc<DataFollower> = Arc::default();
+        let (watched, service) = (
+            Arc::clone(&follower),
+            SharedString::from(parts.host.options.name.clone()),
+        );
+        let lag = watch(move |readings| {
+            let seconds = watched.lag().map_or(0.0, |lag| lag.as_secs_f64());
+            readings.add(&INDEX_LAG, [service.clone()], seconds);
+        });
         SearchApp {
+            _lag: lag,
             health: HealthCache::new(parts.host.options.health_cache),
             looks: SharedLook::default(),
             host: parts.host,
@@ -119,7 +133,7 @@ impl SearchApp {
             is_naming: AtomicBool::new(false),
             following: Mutex::default(),
             lease,
-            follower: Arc::default(),
+            follower,
             applying: Mutex::default(),
             refreshed: ArcSwapOption::empty(),
         }

@@ -202,6 +202,10 @@ impl SearchApp {
                 }
             };
             self.follower.take_corrections(following);
+            if let Ok(Standing::Level | Standing::Behind) = standing {
+                let is_level = matches!(standing, Ok(Standing::Level));
+                self.follower.note_level(is_level);
+            }
             match standing {
                 Ok(Standing::Behind) => self.follower.show(FollowState::Here, Some(following)),
                 Ok(Standing::Level) => {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use search_index::engine::{Built, PhysicalName};
@@ -25,6 +26,8 @@ pub(super) struct DataFollower {
     pub(super) token: CancellationToken,
     /// Whether it runs.
     pub(super) runs: watch::Sender<bool>,
+    /// When the indexes were last found to have all changes, or when they began to be followed.
+    level: Mutex<Option<Instant>>,
 }
 
 /// What is followed, and how far.
@@ -79,6 +82,20 @@ impl DataFollower {
         self.lacking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Notes whether the indexes have all changes now.
+    pub(super) fn note_level(&self, is_level: bool) {
+        let mut level = self.level.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_level || level.is_none() {
+            *level = Some(Instant::now());
+        }
+    }
+
+    /// Returns how long ago the indexes were found to have all changes; `None` where none are followed here.
+    pub(super) fn lag(&self) -> Option<Duration> {
+        let level = self.level.lock().unwrap_or_else(PoisonError::into_inner);
+        level.map(|level| level.elapsed())
+    }
+
     /// Shows another state; the indexes are as they were.
     pub(super) fn show_state(&self, state: FollowState) {
         let indexes = self.shown().indexes.clone();
@@ -86,6 +103,9 @@ impl DataFollower {
     }
 
     pub(super) fn show(&self, state: FollowState, following: Option<&Following>) {
+        if !matches!(state, FollowState::Here | FollowState::Failing(_)) {
+            *self.level.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
         if self.is_shown(&state, following) {
             return;
         }

@@ -11,6 +11,8 @@ pub mod config;
 pub mod demo;
 mod demo_extension;
 mod edge;
+mod log_levels;
+pub mod metrics;
 pub mod migration;
 pub mod misfits;
 pub mod render;

@@ -19,10 +19,11 @@ use search_service::{EngineOptions, RetryOptions, SearchOptions, Storage};
 use service_auth::Verifier;
 use service_log::LogOptions;
 use service_runtime::{
-    CallerOptions, HostOptions, HostState, ListenerOptions, ResourceOptions, resources,
+    CallerOptions, HostOptions, HostState, ListenerOptions, Metrics, ResourceOptions, resources,
 };
 
 use crate::config::{Graph, SearchRoles, Settings, StorageProvider, Switch, SyncWhen};
+use crate::{log_levels, metrics};
 
 /// Creates an object service without any schema.
 ///
@@ -105,7 +106,25 @@ impl Settings {
     /// Begins a service that shares nothing with another, and demands no token.
     #[must_use]
     pub fn host(&self) -> HostState {
-        HostState::new(self.host_options(), self.resources())
+        self.host_sharing(self.resources())
+    }
+
+    /// Begins a service that shares memory and slots with another, and demands no token.
+    #[must_use]
+    pub fn host_sharing(&self, resources: Resources) -> HostState {
+        self.observed(HostState::new(self.host_options(), resources))
+    }
+
+    /// Has a service record metrics and slow operations, and lets administrators change the levels of its log.
+    pub(crate) fn observed(&self, host: HostState) -> HostState {
+        let metrics = if self.metrics {
+            metrics::of_process()
+        } else {
+            Metrics::Off
+        };
+        host.with_metrics(metrics)
+            .with_slow_operations(self.slow_operations)
+            .with_loggers(Some(log_levels::loggers()))
     }
 
     /// Returns what is logged, and how.
@@ -276,7 +295,6 @@ impl Settings {
             persisted: gateway.persisted.clone(),
             trusted: gateway.trusted.clone(),
             batch: gateway.batch,
-            metrics: gateway.metrics,
             traces: TracesOptions {
                 enabled: match gateway.traces.enabled {
                     Switch::On => Some(true),

@@ -137,7 +137,7 @@ metrics! {
         "Requests that have no response yet.";
     OPERATION_DURATION "graphql_operation_duration_seconds" Histogram (Some(Unit::Seconds)) [SERVICE, OPERATION_TYPE, OUTCOME] Services
         "How long operations of clients took; of subscriptions, until they had begun.";
-    ERRORS "graphql_errors_total" Counter (None) [SERVICE, CODE] Services
+    ERRORS "graphql_errors_total" Counter (None) [SERVICE, CODE] Servers
         "Errors in responses, by code. Requests that are refused before their document is read, as for lack of a token, count too.";
     SLOW_OPERATIONS "graphql_slow_operations_total" Counter (None) [SERVICE] Services
         "Operations that took at least as long as `logging.slowOperations.threshold`.";

@@ -9,6 +9,7 @@ graphql_service::error_codes! {
     URI_TOO_LONG 414 public "The path with its parameters is longer than 64 KiB; send the request by POST.";
     HEADERS_TOO_LARGE 431 public "The target and the headers of the request are larger than 64 KiB together, or there are more than 100 headers.";
     LOGIN_RATE_LIMITED 429 public "There were too many log-ins under this name or from this address; `Retry-After` says when to try again.";
+    LOGGER_UNKNOWN 400 public "A change of log levels names a logger or a level that there is not; no level was changed.";
     PATH_NOT_FOUND 404 public "The path does not exist.";
     DATA_LOADING 503 public "The data are still being loaded; `Retry-After` says when to try again.";
     SCHEMA_NOT_FOUND 404 public "There is no stored schema with this identifier.";

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use graphql_http::{GraphqlEndpoint, RequestBounds};
+use axum::extract::State;
+use axum::response::Response;
+use graphql_http::{GraphqlEndpoint, OperationRecords, RequestBounds};
+use service_metrics::OperationMetrics;
 
 use super::login::{keys_route, login_route};
 use super::routes::Routes;
 use super::service::Host;
 use super::table::{Access, Route};
-use super::{docs, operations, page, schema_route};
+use super::{docs, loggers_route, operations, page, schema_route};
 
 /// Begins the routes of a service with those that every service has beside its endpoint: pages, probes, health records and
 /// the printed schema.
@@ -27,17 +30,40 @@ pub fn common_routes<H: Host>(app: Arc<H>) -> Routes<H> {
         .absent(keys_route())
 }
 
-/// Returns the routes that say how a service is, which no token is needed for.
+/// Returns the routes that say how a service is, which no token is needed for; and those of metrics and of the levels of the
+/// log, where the service has such.
 #[must_use]
 pub fn state_routes<H: Host>(app: Arc<H>) -> Routes<H> {
     let [health, good_to_go, trouble, about, live, ready] = states();
-    Routes::new(app)
+    let has_metrics = app.state().metrics.are_shown();
+    let has_loggers = app.state().loggers.is_some();
+    let routes = Routes::new(app)
         .with(health, operations::health::<H>)
         .with(good_to_go, operations::good_to_go::<H>)
         .with(trouble, operations::trouble::<H>)
         .with(about, operations::about::<H>)
         .with(live, operations::live)
-        .with(ready, operations::ready::<H>)
+        .with(ready, operations::ready::<H>);
+    let routes = if has_metrics {
+        // They say who is asked how often, which is no business of strangers.
+        routes.for_the_known(Route::get("/metrics"), metrics_text::<H>)
+    } else {
+        routes
+    };
+    if has_loggers {
+        routes
+            .administered(Route::get(LOGGERS), loggers_route::read::<H>)
+            .administered(Route::put(LOGGERS), loggers_route::change::<H>)
+    } else {
+        routes
+    }
+}
+
+/// Where the levels of the log are.
+const LOGGERS: &str = "/__loggers";
+
+async fn metrics_text<H: Host>(State(app): State<Arc<H>>) -> Response {
+    app.state().metrics.response().await
 }
 
 /// Returns the rows of what every service shows to everybody: how it is, its pages, and what a provider of tokens needs.
@@ -86,6 +112,13 @@ pub fn endpoint<H: Host>(app: &Arc<H>) -> GraphqlEndpoint {
         limits: host.options.limits.clone(),
     };
     let resources = host.resources.clone();
+    let records = OperationRecords {
+        metrics: host
+            .metrics
+            .are_recorded()
+            .then(|| Arc::new(OperationMetrics::new(host.options.name.clone()))),
+        slow: host.slow_operations,
+    };
     let app = Arc::clone(app);
-    GraphqlEndpoint::new(move || app.service(), bounds, resources)
+    GraphqlEndpoint::new(move || app.service(), bounds, resources).recording(records)
 }

@@ -43,6 +43,7 @@ const SOURCES: &[(&str, &str)] = pages![
     "identity",
     "image-format",
     "loading",
+    "metrics",
     "queries",
     "schema",
     "search",

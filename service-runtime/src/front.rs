@@ -16,6 +16,7 @@
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use axum::Router;
@@ -29,6 +30,8 @@ use graphql_http::{
     Answered, GraphqlEndpoint, HttpError, RequestId, Sender, code as common, compression,
     request_id,
 };
+use graphql_service::ErrorCode;
+use service_metrics::{OperationMetrics, ServerMetrics, ServerRequest};
 use tower_http::normalize_path::NormalizePath;
 use tower_service::Service;
 
@@ -50,14 +53,19 @@ pub fn with_middleware(routes: Router, resources: &Resources) -> Router {
     let answering = Answering {
         resources: resources.clone(),
         tokens: Tokens::Unread,
-        table: Table::default(),
+        table: Arc::default(),
         loading: Arc::default(),
         endpoint: None,
         routes: normalized(routes),
         others: None,
     };
-    let (callers, inside) = (None, Inside::Alone(Arc::new(answering)));
-    Front(Arc::new(Receiving { callers, inside })).into_router()
+    let inside = Inside::Alone(Arc::new(answering));
+    Front(Arc::new(Receiving {
+        callers: None,
+        recorder: None,
+        inside,
+    }))
+    .into_router()
 }
 
 /// A service that can be mounted: its routes with everything around them.
@@ -154,10 +162,15 @@ impl Front {
             }
             Rest::OtherPaths(others) => (routes, None, Some(others)),
         };
+        let table = Arc::new(table);
+        let recorder = host
+            .metrics
+            .are_recorded()
+            .then(|| Recorder::new(&host.options.name, &table, others.as_ref()));
         let answering = Arc::new(Answering {
             resources: host.resources.clone(),
             tokens,
-            table,
+            table: Arc::clone(&table),
             loading: Arc::clone(&host.loading),
             endpoint,
             routes: normalized(routes),
@@ -176,8 +189,11 @@ impl Front {
             }
             None => Inside::Alone(answering),
         };
-        let callers = Some(callers);
-        Front(Arc::new(Receiving { callers, inside }))
+        Front(Arc::new(Receiving {
+            callers: Some(callers),
+            recorder,
+            inside,
+        }))
     }
 
     fn into_router(self) -> Router {
@@ -190,13 +206,26 @@ impl Front {
 
     /// Answers a request, which came by a connection where nobody has noted that before.
     async fn receive(&self, mut request: Request, connected: Option<Connected>) -> Response {
-        let Receiving { callers, inside } = self.0.as_ref();
+        let Receiving {
+            callers,
+            recorder,
+            inside,
+        } = self.0.as_ref();
+        let started = Instant::now();
+        let recording = recorder
+            .as_ref()
+            .map(|it| (it, it.begin(&request, started)));
+        let ended = |response: &Response, taken| {
+            if let Some((recorder, recording)) = recording {
+                recorder.end(recording, response, taken);
+            }
+        };
         let proxies = callers.as_ref().map(|callers| &callers.proxies);
         let connected = match proxies.filter(|proxies| !proxies.is_empty()) {
             Some(proxies) => behind(proxies, &mut request, connected),
             None => connected,
         };
-        let tracked = request_id::track(request, |mut request, id| async move {
+        let answer = |mut request: Request, id| async move {
             let refused = callers
                 .as_ref()
                 .and_then(|callers| callers.check(&request).err());
@@ -212,15 +241,68 @@ impl Front {
             let headers = answered.response.headers_mut();
             headers.insert(name, HeaderValue::from_static("nosniff"));
             answered
-        });
-        tracked.await
+        };
+        request_id::track(request, started, answer, ended).await
     }
 }
 
 /// Takes requests in: each under an identifier, and only those of callers that are allowed.
 struct Receiving {
     callers: Option<Arc<Callers>>,
+    recorder: Option<Recorder>,
     inside: Inside,
+}
+
+/// Records requests by the rows of the table of routes.
+struct Recorder {
+    server: ServerMetrics,
+    operations: OperationMetrics,
+    table: Arc<Table>,
+    endpoint: Option<usize>,
+    /// What answers requests to other paths, with the position of its first route.
+    others: Option<(Arc<dyn OtherPaths>, usize)>,
+}
+
+impl Recorder {
+    fn new(service: &str, table: &Arc<Table>, others: Option<&Arc<dyn OtherPaths>>) -> Self {
+        let service = service.to_owned();
+        let mut routes: Vec<String> = table.row_paths().map(str::to_owned).collect();
+        let others = others.map(|others| (Arc::clone(others), routes.len()));
+        if let Some((others, _)) = &others {
+            routes.extend(others.route_paths());
+        }
+        Recorder {
+            server: ServerMetrics::new(service.clone(), routes),
+            operations: OperationMetrics::new(service),
+            table: Arc::clone(table),
+            endpoint: table.position(GRAPHQL),
+            others,
+        }
+    }
+
+    fn begin(&self, request: &Request, started: Instant) -> ServerRequest {
+        let path = request.uri().path();
+        // What nearly all requests are for is not looked up.
+        let route = if path == GRAPHQL {
+            self.endpoint
+        } else {
+            self.table.position(path)
+        };
+        let of_others = || {
+            let (others, first) = self.others.as_ref()?;
+            Some(first + others.route_of(request)?)
+        };
+        let route = route.or_else(of_others);
+        self.server.begin_at(request.method(), route, started)
+    }
+
+    /// Records how a request was answered; errors within a response to GraphQL are counted where it is made.
+    fn end(&self, recording: ServerRequest, response: &Response, taken: Duration) {
+        recording.end_after(response.status(), taken);
+        if let Some(code) = response.extensions().get::<ErrorCode>() {
+            self.operations.errors(code.as_str(), 1);
+        }
+    }
 }
 
 enum Inside {
@@ -232,7 +314,7 @@ enum Inside {
 struct Answering {
     resources: Resources,
     tokens: Tokens,
-    table: Table,
+    table: Arc<Table>,
     /// While it runs, what needs the data is refused.
     loading: Arc<LoadProgress>,
     /// What nearly all requests are for: they spare the way through the routes.
@@ -249,6 +331,16 @@ struct Answering {
 pub trait OtherPaths: Send + Sync + 'static {
     /// Answers a request. Its extensions have its [`RequestId`], and its [`ClientAddress`] where that is known.
     async fn answer(&self, request: Request) -> Response;
+
+    /// Returns the paths of its routes as requests are counted by them. There must be a bounded number of them.
+    fn route_paths(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns the position of the route of a request among [`OtherPaths::route_paths`].
+    fn route_of(&self, _request: &Request) -> Option<usize> {
+        None
+    }
 }
 
 impl Answering {

@@ -3,11 +3,16 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::{Request, State};
 use axum::handler::Handler;
-use axum::middleware;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, any, on};
-use graphql_http::GraphqlEndpoint;
+use graphql_http::{GraphqlEndpoint, HttpError, Sender};
+use service_auth::Refusal;
+use service_auth::rights::Manager;
 
+use super::code;
 use super::front::{Front, OtherPaths, Rest, ServiceRouter};
 use super::schemas::{ManagesSchemas, guard};
 use super::service::Host;
@@ -52,6 +57,19 @@ impl<H: Host> Routes<H> {
         self.add(route, handler)
     }
 
+    /// Adds a route for those with a token, also where the service answers other requests without one, as a gateway does that
+    /// leaves tokens to its subgraphs.
+    #[must_use]
+    pub(crate) fn for_the_known<F, T>(self, route: Route, handler: F) -> Self
+    where
+        F: Handler<T, Arc<H>>,
+        T: 'static,
+    {
+        let guard = middleware::from_fn_with_state(Arc::clone(&self.app), known::<H>);
+        let handler = taken(&route, handler).route_layer(guard);
+        self.add(route, handler)
+    }
+
     /// Adds a route for those with a right on schemas. The handler finds what the sender may as
     /// [`Manager`](service_auth::rights::Manager) in the extensions of the request.
     ///
@@ -68,6 +86,23 @@ impl<H: Host> Routes<H> {
         let guard = middleware::from_fn_with_state((Arc::clone(&self.app), right), guard::<H>);
         let handler = taken(&route, handler).route_layer(guard);
         self.add(route.with_right(right), handler)
+    }
+
+    /// Adds a route for those who administer the service: holders of [`HostOptions::admin_role`](crate::HostOptions) and
+    /// super roles, whatever rights on schemas are stored.
+    ///
+    /// # Panics
+    ///
+    /// Panics if axum does not know the method of the route, and as [`Router::route`] does.
+    #[must_use]
+    pub fn administered<F, T>(self, route: Route, handler: F) -> Self
+    where
+        F: Handler<T, Arc<H>>,
+        T: 'static,
+    {
+        let guard = middleware::from_fn_with_state(Arc::clone(&self.app), administers::<H>);
+        let handler = taken(&route, handler).route_layer(guard);
+        self.add(route.with_right(Right::Everything), handler)
     }
 
     /// Says who may ask for a path where there is nothing: without a row, only those with a token learn that.
@@ -108,6 +143,40 @@ impl<H: Host> Routes<H> {
         let front = Front::new((router, table), rest, app.state(), tokens);
         ServiceRouter::new(front, rows)
     }
+}
+
+/// Refuses requests of those who do not administer the service.
+async fn administers<H: Host>(
+    State(app): State<Arc<H>>,
+    Sender(sender): Sender,
+    request: Request,
+    next: Next,
+) -> Response {
+    let role = &app.state().options.admin_role;
+    if app.state().verifier.is_some() && sender.is_none() {
+        return HttpError::unauthenticated(Refusal::Missing).into_response();
+    }
+    // Where tokens are asked for and nobody here can verify one, nobody is known to administer anything.
+    if !app.needs_tokens() && app.state().verifier.is_none()
+        || Manager::new(sender.as_deref(), role, None).may_everything()
+    {
+        return next.run(request).await;
+    }
+    let message = "this needs the role that manages schemas, or a super role";
+    HttpError::new(code::FORBIDDEN, message).into_response()
+}
+
+/// Refuses requests of those who are not known, where the service can verify who they are.
+pub(crate) async fn known<H: Host>(
+    State(app): State<Arc<H>>,
+    Sender(sender): Sender,
+    request: Request,
+    next: Next,
+) -> Response {
+    if app.state().verifier.is_some() && sender.is_none() {
+        return HttpError::unauthenticated(Refusal::Missing).into_response();
+    }
+    next.run(request).await
 }
 
 /// Has a handler take the method of a route.

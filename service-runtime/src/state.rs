@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use graphql_http::Resources;
 use graphql_service::{Caller, SlotError, Weight};
@@ -12,6 +12,8 @@ use service_auth::rights::{Manager, SchemaRights};
 use tokio::sync::watch;
 
 use super::loading::{LoadProgress, LoadState};
+use super::loggers::Loggers;
+use super::metrics::Metrics;
 use super::options::HostOptions;
 use super::resources::{ResourceOptions, resources};
 
@@ -25,6 +27,12 @@ pub struct HostState {
     pub verifier: Option<Arc<Verifier>>,
     /// The load of data at the start.
     pub loading: Arc<LoadProgress>,
+    /// What becomes of metrics.
+    pub metrics: Metrics,
+    /// The duration from which on an operation is logged as slow.
+    pub slow_operations: Option<Duration>,
+    /// The levels of the log, where administrators may change them.
+    pub loggers: Option<Arc<dyn Loggers>>,
     started: Instant,
     draining: AtomicBool,
     /// How often another schema was bound, or none.
@@ -49,6 +57,9 @@ impl HostState {
             resources,
             verifier: None,
             loading: Arc::default(),
+            metrics: Metrics::Off,
+            slow_operations: None,
+            loggers: None,
             started: Instant::now(),
             draining: AtomicBool::new(false),
             schemas: watch::Sender::new(0),
@@ -66,6 +77,27 @@ impl HostState {
     #[must_use]
     pub fn with_loading(mut self, loading: Arc<LoadProgress>) -> Self {
         self.loading = loading;
+        self
+    }
+
+    /// Records metrics, or shows them, too.
+    #[must_use]
+    pub fn with_metrics(mut self, metrics: Metrics) -> Self {
+        self.metrics = metrics;
+        self
+    }
+
+    /// Logs operations as slow that take at least as long.
+    #[must_use]
+    pub fn with_slow_operations(mut self, threshold: Option<Duration>) -> Self {
+        self.slow_operations = threshold;
+        self
+    }
+
+    /// Lets administrators change the levels of the log.
+    #[must_use]
+    pub fn with_loggers(mut self, loggers: Option<Arc<dyn Loggers>>) -> Self {
+        self.loggers = loggers;
         self
     }
 

@@ -255,6 +255,24 @@ impl Table {
         self.row(method, &path).is_some_and(|row| row.needs_data)
     }
 
+    /// Returns the position of the first row of a path.
+    pub(crate) fn position(&self, path: &str) -> Option<usize> {
+        // The routes ignore further slashes at the beginning and one at the end, too.
+        let slashes = path.len() - path.trim_start_matches('/').len();
+        let path = path.get(slashes.saturating_sub(1)..).unwrap_or(path);
+        let path = match path {
+            "/" => "/",
+            path => path.strip_suffix('/').unwrap_or(path),
+        };
+        let found = self.paths.at(path).ok()?;
+        found.value.first().copied()
+    }
+
+    /// Returns the path of each row.
+    pub(crate) fn row_paths(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(|row| &*row.path)
+    }
+
     fn row(&self, method: &Method, path: &str) -> Option<&Route> {
         self.of_path(path).find(|row| row.takes(method))
     }
@@ -364,6 +382,29 @@ mod tests {
             for method in [Method::GET, Method::POST, Method::OPTIONS] {
                 assert!(!is_public(&method, target), "{method} {target}");
             }
+        }
+    }
+
+    #[test]
+    fn a_path_is_counted_by_its_row() {
+        let table = table();
+        let row = |path| {
+            table
+                .position(path)
+                .and_then(|at| table.row_paths().nth(at))
+        };
+        for (path, expected) in [
+            ("/graphql", "/graphql"),
+            ("//graphql/", "/graphql"),
+            ("/items/a", "/items/{id}"),
+            ("/", "/"),
+            ("//", "/"),
+            ("/files/0/page.js", "/files/{version}/{name}"),
+        ] {
+            assert_eq!(row(path), Some(expected), "{path}");
+        }
+        for path in ["/unknown", "/items/a/b", "", "*"] {
+            assert_eq!(row(path), None, "{path}");
         }
     }
 

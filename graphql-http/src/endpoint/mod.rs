@@ -5,8 +5,7 @@ mod streams;
 use std::sync::Arc;
 use std::time::Duration;
 
-use apollo_compiler::ast::{self, OperationType};
-use apollo_compiler::parser::Parser;
+use apollo_compiler::ast::OperationType;
 use apollo_compiler::response::JsonMap;
 use axum::extract::{Query, Request as HttpRequest, State};
 use axum::http::HeaderMap;
@@ -34,6 +33,7 @@ use crate::idempotency::idempotency_key;
 use crate::negotiate::{ResponseType, accepts, languages};
 use crate::observer::Observer;
 use crate::persisted::{PersistedQueries, not_supported};
+use crate::records::{OperationRecords, operation};
 use crate::request_id::RequestId;
 use crate::resources::Resources;
 use crate::sender::Sender;
@@ -74,6 +74,7 @@ pub struct GraphqlEndpoint {
     batch: usize,
     /// How several responses are sent; nothing where none are.
     streams: Option<Arc<Streams>>,
+    records: OperationRecords,
 }
 
 /// Bounds on the requests to an endpoint.
@@ -105,7 +106,14 @@ impl GraphqlEndpoint {
             persisted: None,
             batch: 0,
             streams: None,
+            records: OperationRecords::default(),
         }
+    }
+
+    /// Records what becomes of operations.
+    pub fn recording(mut self, records: OperationRecords) -> Self {
+        self.records = records;
+        self
     }
 
     /// Answers with another error while there is no service.
@@ -305,7 +313,8 @@ async fn get(
     // The text decides whether it is a mutation, which must not be sent by GET.
     let named = endpoint.resolved(request.clone());
     let shown = named.as_ref().unwrap_or(&request);
-    if operation_type(&endpoint.bounds.limits, shown) == Some(OperationType::Mutation) {
+    let found = operation(limits, &shown.query, shown.operation_name.as_deref());
+    if found.is_some_and(|(operation_type, _)| operation_type == OperationType::Mutation) {
         let message = "mutations cannot be sent by GET";
         return Err(HttpError::new(code::MUTATION_BY_GET, message).allowing("POST"));
     }
@@ -409,39 +418,53 @@ impl GraphqlEndpoint {
         &self,
         service: &dyn Service,
         request: Request,
-        context: RequestContext,
+        mut context: RequestContext,
     ) -> Response {
         let request = match self.resolved(request) {
             Ok(request) => request,
             Err(error) => {
                 context.freshness.forbid();
-                return Reply::Refused(vec![error]).into_response();
+                let refused = Reply::Refused(vec![error]);
+                self.records.count(&refused);
+                return refused.into_response();
             }
         };
         let deadline = self.bounds.timeout + GRACE;
         let overdue = Arc::clone(&context.overdue);
+        let recording = self.records.begin(&request, &mut context);
         let answer = tokio::time::timeout(deadline, service.respond(request, context)).await;
-        answer.unwrap_or_else(|_| late(overdue.error()).into_response())
+        let response = answer.unwrap_or_else(|_| late(overdue.error()).into_response());
+        if let Some(recording) = recording {
+            recording.end(&response, &self.resources.slots, &self.bounds.limits);
+        }
+        response
     }
 
     /// Begins to answer a request to which there may be several replies.
     pub(crate) async fn stream(
         &self,
         request: Request,
-        context: RequestContext,
+        mut context: RequestContext,
     ) -> Result<Replies, HttpError> {
         let service = self.service()?;
         let request = match self.resolved(request) {
             Ok(request) => request,
             Err(error) => {
                 context.freshness.forbid();
-                return Ok(Replies::One(Reply::Refused(vec![error])));
+                let refused = Reply::Refused(vec![error]);
+                self.records.count(&refused);
+                return Ok(Replies::One(refused));
             }
         };
         let deadline = self.bounds.timeout + GRACE;
         let overdue = Arc::clone(&context.overdue);
+        let recording = self.records.begin(&request, &mut context);
         let replies = tokio::time::timeout(deadline, service.stream(request, context)).await;
-        Ok(replies.unwrap_or_else(|_| Replies::One(late(overdue.error()))))
+        let replies = replies.unwrap_or_else(|_| Replies::One(late(overdue.error())));
+        if let Some(recording) = recording {
+            recording.begun(&replies, &self.resources.slots, &self.bounds.limits);
+        }
+        Ok(self.records.counted(replies))
     }
 }
 
@@ -542,27 +565,4 @@ fn wrong_parameter(name: &str, error: RequestError) -> HttpError {
         )),
         error => not_a_request(error),
     }
-}
-
-/// Returns the type of the operation that would run; what is wrong with the document is left for
-/// the service to say.
-fn operation_type(limits: &Limits, request: &Request) -> Option<OperationType> {
-    let parsed = Parser::new()
-        .recursion_limit(limits.depth.saturating_mul(4))
-        .token_limit(limits.tokens)
-        .parse_ast(request.query.as_str(), "query.graphql");
-    let document = parsed.unwrap_or_else(|errors| errors.partial);
-    let mut operations = document
-        .definitions
-        .iter()
-        .filter_map(|definition| match definition {
-            ast::Definition::OperationDefinition(operation) => Some(operation),
-            _ => None,
-        });
-    let wanted = request.operation_name.as_deref();
-    operations
-        .find(|operation| {
-            wanted.is_none_or(|name| operation.name.as_ref().is_some_and(|n| n.as_str() == name))
-        })
-        .map(|operation| operation.operation_type)
 }

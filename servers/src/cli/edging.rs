@@ -50,6 +50,7 @@ pub(super) async fn beside(
         gateway: gateway.map(|gateway| Arc::new(Arc::clone(gateway)) as Arc<dyn Hosted>),
     };
     let state = HostState::new(settings.edge_host_options()?, app.state().resources.clone());
+    let state = settings.observed(state);
     let state = state
         .with_verifier(app.state().verifier.clone())
         .with_loading(Arc::clone(&app.state().loading));

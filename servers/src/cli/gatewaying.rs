@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gateway_service::{GatewayApp, GatewayParts, Subgraph};
 use object_service::App;
-use service_runtime::{Host, HostState, Server};
+use service_runtime::{Host, Server};
 
 use super::searching::Searching;
 use super::serving::{Serving, base};
@@ -117,7 +117,7 @@ pub(super) async fn beside(
         .map(|demo| demo.gateway_query.to_owned());
     let idp = &settings.gateway.idp;
     let log_in = idp.host.is_some().then(|| log_in_options(idp));
-    let host = HostState::new(settings.host_options(), app.state().resources.clone());
+    let host = settings.host_sharing(app.state().resources.clone());
     let gateway = GatewayApp::new(GatewayParts {
         host: host.with_verifier(app.state().verifier.clone()),
         options: settings.gateway_options(),

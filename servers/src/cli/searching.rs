@@ -11,7 +11,7 @@ use search_service::{
     Engines, SearchApp, SearchChangeError, SearchParts, Shown, Storage, not_allowed,
 };
 use service_runtime::schemas::ManagesSchemas;
-use service_runtime::{Host, HostState, Server};
+use service_runtime::{Host, Server};
 use soml_core::Schema;
 
 use super::serving::Serving;
@@ -159,7 +159,8 @@ fn search_app(
     settings: &Settings,
 ) -> Result<SearchApp, CliError> {
     let engines = Engines::open(&settings.engine_options(), &storage)?;
-    let host = HostState::new(settings.host_options(), app.state().resources.clone())
+    let host = settings
+        .host_sharing(app.state().resources.clone())
         .with_verifier(app.state().verifier.clone())
         .with_loading(Arc::clone(&app.state().loading));
     Ok(SearchApp::new(SearchParts {

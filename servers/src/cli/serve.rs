@@ -31,6 +31,7 @@ use super::serving::{Serving, base};
 use super::users::{self, Users};
 use super::{CliError, Console, Exit, finish, loading};
 use crate::config::{CATALOGUE, SearchRoles, Settings, Switch, token_warnings};
+use crate::log_levels;
 use crate::schemas::place;
 use crate::store::DataStore;
 
@@ -531,8 +532,10 @@ pub(super) fn start_logging(
     lines: &Lines,
     console: &Console<'_>,
 ) -> Result<(), CliError> {
-    start_in_background(&settings.log_options(console.interactive), &lines.err)
+    let options = settings.log_options(console.interactive);
+    let levels = start_in_background(&options, &lines.err)
         .map_err(|error| CliError::Usage(format!("`logging.level` is malformed: {error}")))?;
+    log_levels::begin(options.level, levels);
     for warning in warnings {
         tracing::warn!("{warning}");
     }

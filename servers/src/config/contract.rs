@@ -80,6 +80,13 @@ pub(super) const ALIASES: &[Alias] = &[
         "search.soml.storage.mongodb.serverSelectionTimeout",
         "soml.storage.mongodb.serverSelectionTimeout",
     ),
+    Alias {
+        name: "gateway.metrics.enabled",
+        key: "metrics.enabled",
+        falls_back: true,
+        convert: as_it_is,
+        note: FALLS_BACK,
+    },
     branded("elasticsearch.host", "indexer.host"),
     branded("elasticsearch.indexingEnabled", "indexer.indexingEnabled"),
     branded(

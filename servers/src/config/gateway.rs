@@ -65,8 +65,6 @@ pub struct GatewaySettings {
     pub trusted: TrustedOptions,
     /// Maximum number of requests in one body (`gateway.batching.maxOperations`).
     pub batch: usize,
-    /// Whether `/metrics` says what subgraphs cost (`gateway.metrics.enabled`).
-    pub metrics: bool,
     /// Whether and where to traces are sent (`gateway.traces.*`).
     pub traces: TracesSettings,
     /// Subscriptions of clients (`gateway.subscriptions.*`).
@@ -173,7 +171,6 @@ impl Default for GatewaySettings {
             persisted: PersistedOptions::default(),
             trusted: TrustedOptions::default(),
             batch: 0,
-            metrics: false,
             traces: TracesSettings::default(),
             subscriptions: SubscriptionSettings::default(),
         }

@@ -55,6 +55,9 @@ const PACKAGES: &[Package] = &[
 /// Likeness from which on a target is suggested for a name.
 const LIKE: f64 = 0.6;
 
+/// Characters of a name or a level that are repeated where it is not known.
+const QUOTED: usize = 100;
+
 struct Package {
     names: [&'static str; 2],
     targets: &'static [&'static str],
@@ -73,6 +76,15 @@ enum Logger {
     Package(usize, String, &'static [&'static str]),
     /// A target of ours.
     Target(&'static str),
+}
+
+impl Logger {
+    fn targets(&self) -> &[&'static str] {
+        match self {
+            Logger::Package(_, _, targets) => targets,
+            Logger::Target(target) => std::slice::from_ref(target),
+        }
+    }
 }
 
 /// What `logging.level.<name>` does.
@@ -172,14 +184,87 @@ fn logger(name: &str) -> Option<Logger> {
 
 /// Returns the warning about a name that no logger has.
 fn unknown(name: &str) -> String {
+    let hint = nearest(name).map(|target| format!("; did you mean `logging.level.{target}`?"));
+    let hint = hint.unwrap_or_default();
+    format!("`logging.level.{name}` has no effect, since there is no such logger{hint}")
+}
+
+/// Returns the target whose name is most like another one.
+fn nearest(name: &str) -> Option<&'static str> {
     let best = TARGETS
         .iter()
         .map(|target| (likeness(&normalized(target), &normalized(name)), target))
         .filter(|(like, _)| *like > LIKE)
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    let hint = best.map(|(_, target)| format!("; did you mean `logging.level.{target}`?"));
-    let hint = hint.unwrap_or_default();
-    format!("`logging.level.{name}` has no effect, since there is no such logger{hint}")
+    best.map(|(_, target)| *target)
+}
+
+/// Returns the levels that directives give the root and each target.
+pub(crate) fn levels_of(
+    directives: &str,
+) -> (&'static str, BTreeMap<&'static str, Option<&'static str>>) {
+    let mut root = "off";
+    let mut own: BTreeMap<_, _> = TARGETS.iter().map(|target| (*target, None)).collect();
+    for item in directives.split(',').map(str::trim) {
+        match item.split_once('=') {
+            None => root = level(item).unwrap_or(root),
+            Some((name, text)) => {
+                if let (Some(target), Ok(level)) = (own.get_mut(name), level(text)) {
+                    *target = Some(level);
+                }
+            }
+        }
+    }
+    (root, own)
+}
+
+/// Changes the levels of loggers in directives: all of them, or none if a logger or a level is not known. Directives about
+/// other things stay.
+pub(crate) fn changed<'c>(
+    directives: &str,
+    root: Option<&str>,
+    loggers: impl IntoIterator<Item = (&'c str, Option<&'c str>)>,
+) -> Result<String, String> {
+    let known = |text: &str| {
+        level(text).map_err(|levels| {
+            let text: String = text.chars().take(QUOTED).collect();
+            format!("`{text}` is no level: it is one of {levels}")
+        })
+    };
+    let mut text = match root {
+        Some(root) => with_root(directives, known(root)?),
+        None => directives.to_owned(),
+    };
+    // The more specific logger wins, as in a file.
+    let mut levels = BTreeMap::new();
+    for (name, level) in loggers {
+        let level = level.map(known).transpose()?;
+        let found = logger(name).ok_or_else(|| {
+            let hint = nearest(name).map(|target| format!("; did you mean `{target}`?"));
+            let name: String = name.chars().take(QUOTED).collect();
+            format!("there is no logger `{name}`{}", hint.unwrap_or_default())
+        })?;
+        levels.insert(found, level);
+    }
+    let mut by_target = BTreeMap::new();
+    for (logger, level) in &levels {
+        by_target.extend(logger.targets().iter().map(|target| (*target, *level)));
+    }
+    for (target, level) in by_target {
+        let is_other = |item: &&str| {
+            let name = item.split_once('=').map(|(name, _)| name.trim());
+            name != Some(target)
+        };
+        text = text
+            .split(',')
+            .filter(is_other)
+            .collect::<Vec<_>>()
+            .join(",");
+        if let Some(level) = level {
+            let _ = write!(text, ",{target}={level}");
+        }
+    }
+    Ok(text)
 }
 
 impl LoggerLevels {
@@ -196,11 +281,7 @@ impl LoggerLevels {
     pub fn after(&self, directives: &str) -> String {
         let mut levels = BTreeMap::new();
         for (logger, level) in &self.0 {
-            let targets = match logger {
-                Logger::Package(_, _, targets) => *targets,
-                Logger::Target(target) => std::slice::from_ref(target),
-            };
-            levels.extend(targets.iter().map(|target| (*target, *level)));
+            levels.extend(logger.targets().iter().map(|target| (*target, *level)));
         }
         let mut text = directives.to_owned();
         for (target, level) in levels {
@@ -303,6 +384,51 @@ mod tests {
         for text in ["verbose", "info,object_engine", "object_engine=loud", ""] {
             assert!(check_directives(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn levels_change_all_together_or_not_at_all() {
+        let before = "info,hyper=warn,object_engine=debug,[span]=trace";
+        let (root, own) = levels_of(before);
+        assert_eq!((root, own["object_engine"]), ("info", Some("debug")));
+        assert_eq!(own["servers"], None);
+        let change = [
+            ("com.vendor.platform.search", Some("Fatal")),
+            ("OBJECT-ENGINE", None),
+        ];
+        let expected = "warn,hyper=warn,[span]=trace,search_index=error,search_service=error";
+        let text = changed(before, Some("WARN"), change).unwrap();
+        assert_eq!(text, expected);
+        assert!(service_log::are_directives(&text));
+        assert_eq!(
+            changed(&text, None, [("audit", Some("off"))]).unwrap(),
+            format!("{expected},audit=off")
+        );
+        for (root, name, level, reason) in [
+            (
+                None,
+                "servers",
+                "loud",
+                "`loud` is no level: it is one of `TRACE`,",
+            ),
+            (Some("loud"), "servers", "info", "`loud` is no level"),
+            (
+                None,
+                "serverz",
+                "info",
+                "there is no logger `serverz`; did you mean `servers`?",
+            ),
+            (
+                None,
+                "org.example",
+                "info",
+                "there is no logger `org.example`",
+            ),
+        ] {
+            let error = changed(before, root, [(name, Some(level))]).unwrap_err();
+            assert!(error.starts_with(reason), "{error}");
+        }
+        assert_eq!(levels_of("object_engine=debug").0, "off");
     }
 
     #[test]

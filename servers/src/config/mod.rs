@@ -42,6 +42,7 @@ pub use headers::HeaderNames;
 pub use log_in::IdpIncomplete;
 pub(crate) use log_in::log_in_options;
 pub use loggers::LoggerLevels;
+pub(crate) use loggers::{changed, levels_of};
 pub use migration::{LastingStore, MigrationDestination, MigrationSettings};
 pub use mutation::{Graph, MutationSettings};
 pub use provider::ProviderSettings;

@@ -103,6 +103,10 @@ pub struct Settings {
     pub gateway: GatewaySettings,
     /// One address in front of services (`edge.*`).
     pub edge: EdgeSettings,
+    /// Whether metrics are recorded, and shown at `/metrics` (`metrics.enabled`).
+    pub metrics: bool,
+    /// Duration from which on an operation is logged as slow (`logging.slowOperations.threshold`).
+    pub slow_operations: Option<Duration>,
     /// Format of log lines (`logging.format`).
     pub log_format: LogFormat,
     /// Log level or directives (`logging.level`).
@@ -153,6 +157,8 @@ impl Default for Settings {
             search: SearchSettings::default(),
             gateway: GatewaySettings::default(),
             edge: EdgeSettings::default(),
+            metrics: false,
+            slow_operations: Some(Duration::from_secs(1)),
             log_format: LogFormat::Text,
             log_level: "info".to_owned(),
             loggers: LoggerLevels::default(),

@@ -340,7 +340,6 @@ properties! {
     "gateway.trustedDocuments.file" => gateway.trusted.file, "JSON file of operations that clients may name: an object of documents by their names, or a persisted query manifest.";
     "gateway.trustedDocuments.required" => gateway.trusted.required, "Whether the gateway answers the operations of that file alone.";
     "gateway.batching.maxOperations" => gateway.batch, "Maximum number of requests that the gateway takes in one body, as a list; 0 refuses lists.";
-    "gateway.metrics.enabled" => gateway.metrics, "Whether `/metrics` of the gateway says what requests to subgraphs cost, in the format of Prometheus. It shows the names of the subgraphs.";
     "gateway.traces.enabled" => gateway.traces.enabled, "Whether the gateway sends traces by OTLP; needs a build with the feature `otlp`. `auto`: it does if an address is given, here or by a variable of OpenTelemetry. See [Traces](gateway.md#traces).";
     "gateway.traces.endpoint" => gateway.traces.endpoint, "Address that traces are sent to by OTLP over HTTP, with its path, such as `http://localhost:4318/v1/traces`; with `none`, the variables of OpenTelemetry say it. Needs a build with the feature `otlp`.";
     "gateway.subscriptions.keepAlive" => gateway.subscriptions.keep_alive, "How often the gateway sends the clients of subscriptions a sign of life. A WebSocket whose client gives none in return until the next time is closed. 0 sends none.";
@@ -371,6 +370,8 @@ properties! {
     "edge.upstream.checkInterval" => edge.upstream.check_interval, "Pause between two checks of a server behind the edge, at least 100 ms. A server that has not answered two checks is left out until it answers one.";
     "edge.upstream.checkTimeout" => edge.upstream.check_timeout, "Maximum time for such a check, at least 100 ms.";
     "health.cacheTime" => health_cache, "How long a health record is cached; `?cache=false` bypasses the cache.";
+    "metrics.enabled" => metrics, "Whether the services record metrics, and show those of the process at `/metrics` in the text format of Prometheus. See [Metrics](metrics.md).";
+    "logging.slowOperations.threshold" => slow_operations, "Duration from which on an operation is logged as slow, with the hash of its document and none of its values; 0 logs every operation, and `none` no operation. See [Slow operations](metrics.md#slow-operations).";
     "logging.format" => log_format, "Format of the log lines on standard error.";
 }
 

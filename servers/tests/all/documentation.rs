@@ -14,7 +14,7 @@ use serde_json::Value;
 use servers::config::Settings;
 use servers::store::in_memory;
 use servers::wiring::object_service;
-use service_runtime::{HostState, Route, Serve};
+use service_runtime::{Route, Serve};
 
 use crate::service::Service;
 
@@ -82,28 +82,33 @@ fn the_page_of_checks_is_the_table() {
 }
 
 #[test]
+fn the_page_of_metrics_is_the_table() {
+    compare("docs/metrics.md", &servers::metrics::markdown());
+}
+
+#[test]
 fn the_table_of_routes_is_that_of_the_services() {
+    let settings = Settings {
+        metrics: true,
+        ..Settings::default()
+    };
     let objects = Arc::new(object_service(
-        &Settings::default(),
+        &settings,
         in_memory().unwrap(),
         Arc::new(InMemorySchemaStore::default()),
     ));
     let searches = Arc::new(SearchApp::new(SearchParts {
-        host: HostState::default(),
+        host: settings.host(),
         options: SearchOptions::default(),
         schemas: Arc::new(InMemorySchemaStore::default()),
         data: None,
         engines: Engines::embedded(&Storage::Memory).unwrap(),
         storage: Storage::Memory,
     }));
-    let options = GatewayAppOptions {
-        metrics: true,
-        ..GatewayAppOptions::default()
-    };
     let gateway = Arc::new(
         GatewayApp::new(GatewayParts {
-            host: HostState::default(),
-            options,
+            host: settings.host(),
+            options: GatewayAppOptions::default(),
             local: vec![Subgraph::hosted("objects", Arc::clone(&objects))],
             requires_tokens: false,
             log_in: None,
@@ -184,6 +189,7 @@ fn the_links_of_the_pages_lead_somewhere() {
         "docs/http.md",
         "docs/identity.md",
         "docs/loading.md",
+        "docs/metrics.md",
         "docs/queries.md",
         "docs/schema.md",
         "docs/search.md",
@@ -222,6 +228,7 @@ fn what_the_tables_of_the_pages_name_is_there() {
         "search-service",
         "servers",
         "service-config",
+        "service-metrics",
         "service-runtime",
     ] {
         for part in ["src", "tests"] {

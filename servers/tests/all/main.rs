@@ -39,6 +39,7 @@ mod log_in;
 mod log_lines;
 mod malformed_data;
 mod malformed_documents;
+mod metrics;
 mod migration;
 mod misbehaving_stores;
 mod oauth;

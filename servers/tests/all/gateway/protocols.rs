@@ -184,6 +184,7 @@ fn metrics_say_what_subgraphs_cost_where_that_is_on() {
     assert_eq!(gateway.get("/metrics").status, 404);
     drop(gateway);
     let (_planets, mut moons, gateway) = over_moons(&[
+        // The name of the property before all services had metrics.
         ("GATEWAY_METRICS_ENABLED", "true"),
         ("GRAPHQL_SERVICE_1_NAME", "moons"),
     ]);
@@ -197,9 +198,9 @@ fn metrics_say_what_subgraphs_cost_where_that_is_on() {
             .starts_with("text/plain; version=0.0.4")
     );
     for line in [
-        "gateway_subgraph_requests_total{subgraph=\"moons\",outcome=\"answered\"} 1",
-        "gateway_subgraph_requests_total{subgraph=\"moons\",outcome=\"failed\"} 1",
-        "gateway_subgraph_request_duration_seconds_count{subgraph=\"moons\"} 2",
+        "graphql_subgraph_request_duration_seconds_count{service_name=\"federation-gateway\",graphql_subgraph_name=\"moons\",graphql_subgraph_outcome=\"answered\"} 1",
+        "graphql_subgraph_request_duration_seconds_count{service_name=\"federation-gateway\",graphql_subgraph_name=\"moons\",graphql_subgraph_outcome=\"failed\"} 1",
+        "graphql_operation_duration_seconds_count{service_name=\"federation-gateway\",graphql_operation_type=\"query\",graphql_outcome=\"executed\"} 1",
     ] {
         assert!(
             reply.text.lines().any(|known| known == line),

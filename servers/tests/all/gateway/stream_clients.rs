@@ -283,7 +283,7 @@ fn whatever_clients_send_the_gateway_goes_on_and_nothing_is_left() {
     clock.wait_for(0);
     gateway.wait("no subscription", |gateway| {
         let metrics = gateway.get("/metrics").text;
-        metrics.contains("gateway_subscriptions_open 0")
+        metrics.contains("graphql_subscriptions_open{service_name=\"federation-gateway\"} 0")
     });
     assert_eq!(gateway.query("{ now }"), json!({"data": {"now": 1}}));
     let mut socket = Socket::open(gateway, &json!({}));

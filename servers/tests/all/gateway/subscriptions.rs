@@ -457,7 +457,7 @@ fn tokens_are_verified_when_they_are_brought_and_end_with_their_time() {
 #[test]
 fn metrics_count_open_subscriptions_and_events() {
     let World { clock, gateway, .. } = &world(&[
-        ("GATEWAY_METRICS_ENABLED", "true"),
+        ("METRICS_ENABLED", "true"),
         ("GRAPHQL_SERVICE_0_NAME", "clock"),
     ]);
     let mut events = Events::of(gateway, TICKED);
@@ -468,8 +468,8 @@ fn metrics_count_open_subscriptions_and_events() {
     }
     let metrics = gateway.get("/metrics").text;
     for line in [
-        "gateway_subscriptions_open 1",
-        "gateway_subgraph_events_total{subgraph=\"clock\"} 3",
+        "graphql_subscriptions_open{service_name=\"federation-gateway\"} 1",
+        "graphql_subgraph_events_total{service_name=\"federation-gateway\",graphql_subgraph_name=\"clock\"} 3",
     ] {
         assert!(metrics.lines().any(|it| it == line), "{line}: {metrics}");
     }
@@ -479,7 +479,7 @@ fn metrics_count_open_subscriptions_and_events() {
         gateway
             .get("/metrics")
             .text
-            .contains("gateway_subscriptions_open 0")
+            .contains("graphql_subscriptions_open{service_name=\"federation-gateway\"} 0")
     };
     gateway.wait("no subscription", closed);
 }
