@@ -220,16 +220,30 @@ impl Relay {
         } else {
             asked.body(request.body.clone())
         };
+        let mut call = server.peer.request(&request.method);
         let answered = tokio::time::timeout(self.options.response_timeout, asked.send()).await;
         drop(waiting);
         let error = match answered {
-            Ok(Ok(response)) => return Ok(response),
+            Ok(Ok(response)) => {
+                let status = response.status();
+                if status.is_client_error() || status.is_server_error() {
+                    call.refuse(status.as_u16());
+                } else {
+                    call.succeed();
+                }
+                return Ok(response);
+            }
             Ok(Err(error)) => error,
-            Err(_) => return Err(Failure::TimedOut),
+            Err(_) => {
+                call.fail("timeout");
+                return Err(Failure::TimedOut);
+            }
         };
         let failure = if error.is_connect() {
+            call.fail("connect");
             Failure::Unsent
         } else {
+            call.fail("lost");
             Failure::BrokenOff
         };
         let (server, cause) = (&*server.label, causes(error));

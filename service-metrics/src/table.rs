@@ -143,8 +143,8 @@ metrics! {
         "Operations that took at least as long as `logging.slowOperations.threshold`.";
     DB_DURATION "db_client_operation_duration_seconds" Histogram (Some(Unit::Seconds)) [SYSTEM, DB_OPERATION, ADDRESS, PORT, FAILURE] Process
         "How long requests to SPARQL servers and search engines took, until the end of their result.";
-    CLIENT_DURATION "http_client_request_duration_seconds" Histogram (Some(Unit::Seconds)) [METHOD, ADDRESS, PORT, FAILURE] Gateway
-        "How long requests to subgraphs of other processes took; of subscriptions, until they had begun.";
+    CLIENT_DURATION "http_client_request_duration_seconds" Histogram (Some(Unit::Seconds)) [METHOD, ADDRESS, PORT, FAILURE] Process
+        "How long requests of a gateway to subgraphs of other processes took; of subscriptions, until they had begun. And how long servers behind an edge took to begin to answer.";
     SUBGRAPH_DURATION "graphql_subgraph_request_duration_seconds" Histogram (Some(Unit::Seconds)) [SERVICE, SUBGRAPH, SUBGRAPH_OUTCOME] Gateway
         "How long requests to subgraphs took, those of the same process included.";
     SUBGRAPH_SENT "graphql_subgraph_sent_bytes_total" Counter (Some(Unit::Bytes)) [SERVICE, SUBGRAPH] Gateway

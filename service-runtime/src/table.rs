@@ -278,12 +278,12 @@ impl Table {
     }
 }
 
-/// Returns whether parameters leave it to the service whether it answers from its cache.
 /// Why a path cannot be one of a table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct PathError(String);
 
+/// Returns whether parameters leave it to the service whether it answers from its cache.
 fn allows_cache(uri: &Uri) -> bool {
     let parameters = Query::<Vec<(String, String)>>::try_from_uri(uri);
     parameters.is_ok_and(|Query(parameters)| {

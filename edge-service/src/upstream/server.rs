@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use arc_swap::ArcSwapOption;
 use outbound::address::below;
 use reqwest::Url;
+use service_metrics::Peer;
 use tokio::sync::Semaphore;
 
 use super::check::Checked;
@@ -23,6 +24,8 @@ pub(crate) struct UpstreamServer {
     pub(crate) health: Option<Url>,
     /// Host and port, for log lines.
     pub(crate) label: Arc<str>,
+    /// The same, as metrics have it.
+    pub(crate) peer: Peer,
     /// Requests that wait for it to begin to answer.
     pub(crate) waiting: Semaphore,
     is_down: AtomicBool,
@@ -40,6 +43,7 @@ impl UpstreamServer {
             base: base.clone(),
             health: segments.map(|segments| below(base, &segments.collect::<Vec<_>>())),
             label: format!("{}:{port}", base.host_str().unwrap_or_default()).into(),
+            peer: Peer::of_url(base.as_str()),
             waiting: Semaphore::new(max_waiting.min(Semaphore::MAX_PERMITS)),
             is_down: AtomicBool::new(false),
             broken_off: AtomicU32::new(0),
