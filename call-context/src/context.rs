@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use futures::channel::oneshot;
 use tokio_util::sync::CancellationToken;
+use tracing::Span;
 
 use crate::error::CallError;
 use crate::size::{Size, Weight};
@@ -16,7 +17,7 @@ use crate::tally::Tally;
 use crate::trace::Trace;
 
 /// The context of a call to a store or an engine.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CallContext {
     /// When to give up.
@@ -39,6 +40,26 @@ pub struct CallContext {
     pub long_work: Option<Arc<dyn LongWork>>,
     /// Holds the snapshots that the calls of one request read.
     pub snapshots: Option<Arc<Snapshots>>,
+    /// The span of the operation, which those of calls are below; [`Span::none`] without traces.
+    pub span: Span,
+}
+
+impl Default for CallContext {
+    fn default() -> Self {
+        CallContext {
+            deadline: None,
+            cancellation: CancellationToken::default(),
+            request_id: String::new(),
+            accept_language: Vec::new(),
+            trace: None,
+            tally: None,
+            meter: None,
+            memory: None,
+            long_work: None,
+            snapshots: None,
+            span: Span::none(),
+        }
+    }
 }
 
 /// Where work runs that is too long for the thread of an asynchronous task.
@@ -154,6 +175,13 @@ impl CallContext {
     #[must_use]
     pub fn with_snapshots(mut self, snapshots: Arc<Snapshots>) -> Self {
         self.snapshots = Some(snapshots);
+        self
+    }
+
+    /// Sets the span that those of calls are below.
+    #[must_use]
+    pub fn with_span(mut self, span: Span) -> Self {
+        self.span = span;
         self
     }
 

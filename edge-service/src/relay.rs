@@ -18,6 +18,8 @@ use service_runtime::ClientAddress;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 use tower_http::timeout::TimeoutBody;
+use traces::{Exchange, Peer, RequestSpan};
+use tracing::Span;
 
 use super::code;
 use super::forwarding;
@@ -47,6 +49,8 @@ struct Repeatable {
     target: String,
     headers: HeaderMap,
     body: Bytes,
+    /// The span of the request.
+    span: Span,
 }
 
 /// Why a server has not answered.
@@ -72,6 +76,12 @@ impl Relay {
         };
         let extensions = request.extensions().clone();
         forwarding::describe_client(route, self.is_tls, request.headers_mut(), &extensions);
+        let span = RequestSpan::among(&extensions);
+        if !span.is_disabled() {
+            traces::record_route(&span, request.method(), &format!("{}/*", route.path));
+            // A service of this process begins its own span, below that of the edge.
+            traces::inject(&span, request.headers_mut());
+        }
         let answered = match &route.target {
             RouteTarget::Hosted(service) => self.ask_hosted(route, service, request).await,
             RouteTarget::Servers(upstream) => {
@@ -123,6 +133,7 @@ impl Relay {
         let method = request.method().clone();
         let target = target(route, request.uri());
         let mut headers = request.headers().clone();
+        let span = RequestSpan::among(request.extensions());
         let read = body::read(request, self.body, &self.resources).await?;
         forwarding::remove_of_connection(&mut headers);
         forwarding::remove_of_body(&mut headers);
@@ -137,6 +148,7 @@ impl Relay {
             target,
             headers,
             body: read.text,
+            span,
         };
         let response = self.ask_in_turn(upstream, &repeatable, asked).await?;
         // What was read stays counted until a server has all of it.
@@ -211,10 +223,17 @@ impl Relay {
     ) -> Result<reqwest::Response, Failure> {
         let waiting: SemaphorePermit<'_> =
             server.waiting.try_acquire().map_err(|_| Failure::Busy)?;
+        let peer = Peer {
+            address: server.base.host_str().unwrap_or_default(),
+            port: server.base.port_or_known_default(),
+        };
+        let mut traced = Exchange::client(&request.span, &request.method, peer);
+        let mut headers = request.headers.clone();
+        traced.inject(&mut headers);
         let asked = self
             .client
             .request(request.method.clone(), address)
-            .headers(request.headers.clone());
+            .headers(headers);
         let asked = if request.body.is_empty() {
             asked
         } else {
@@ -226,6 +245,7 @@ impl Relay {
         let error = match answered {
             Ok(Ok(response)) => {
                 let status = response.status();
+                traced.answered(status);
                 if status.is_client_error() || status.is_server_error() {
                     call.refuse(status.as_u16());
                 } else {
@@ -236,9 +256,11 @@ impl Relay {
             Ok(Err(error)) => error,
             Err(_) => {
                 call.fail("timeout");
+                traced.failed("timeout");
                 return Err(Failure::TimedOut);
             }
         };
+        traced.failed("connection");
         let failure = if error.is_connect() {
             call.fail("connect");
             Failure::Unsent

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Instant, SystemTime};
 
 use apollo_compiler::Schema;
 use apollo_compiler::ast::{OperationType, Value};
@@ -15,12 +14,13 @@ use async_trait::async_trait;
 use graphql_service::document::{Documents, Prepared, Refusal};
 use graphql_service::writer::{AnswerWriter, WriteResult};
 use graphql_service::{
-    Answer, GraphqlError, Limits, ObservedOperation, Replies, Reply, Request, RequestContext,
-    Service, SlotError, Slots, Weight, code as shared,
+    Answer, GraphqlError, Limits, Replies, Reply, Request, RequestContext, Service, SlotError,
+    Slots, Weight, code as shared,
 };
 use moka::sync::Cache;
 use service_metrics::{CacheMetrics, Watch};
 use tokio::runtime::Handle;
+use tracing::Span;
 
 use crate::authorization::{Authorizer, Denied, Grants};
 use crate::code;
@@ -98,7 +98,6 @@ const CACHE: &str = "gateway_plans";
 /// A plan that is kept.
 struct Known {
     plan: Arc<Plan>,
-    made: Instant,
     /// Requests that it has answered.
     uses: AtomicU64,
 }
@@ -189,7 +188,8 @@ impl Gateway {
         grants: &Grants,
     ) -> Result<Arc<Plan>, Refusal> {
         let prepared = self.inner.documents.read(request, context)?;
-        let known = self.inner.planned(request, &prepared, grants)?;
+        let span = &context.call.span;
+        let known = self.inner.planned(request, &prepared, grants, span)?;
         Ok(Arc::clone(&known.plan))
     }
 
@@ -232,7 +232,8 @@ impl Gateway {
             let deadline = context.call.deadline;
             let settle = move || {
                 let prepared = inner.documents.read(&request, &context)?;
-                let known = inner.planned(&request, &prepared, &grants)?;
+                let span = &context.call.span;
+                let known = inner.planned(&request, &prepared, &grants, span)?;
                 Ok::<_, Refusal>(Settled { prepared, known })
             };
             return Ok(slots.run_sized(size, deadline, settle).await??);
@@ -242,9 +243,9 @@ impl Gateway {
         if let Some(known) = inner.metrics.found(inner.plans.get(&key)) {
             return Ok(Settled { prepared, known });
         }
-        let inner = Arc::clone(inner);
+        let (inner, span) = (Arc::clone(inner), context.call.span.clone());
         let plan = move || {
-            let known = inner.plan_prepared(key, &denied, &prepared)?;
+            let known = inner.plan_prepared(key, &denied, &prepared, &span)?;
             Ok::<_, Refusal>(Settled { prepared, known })
         };
         if Handle::try_current().is_err() {
@@ -252,28 +253,6 @@ impl Gateway {
         }
         let planned = slots.run(Weight::Medium, context.call.deadline, |_| plan());
         Ok(planned.await??)
-    }
-
-    /// Returns the plan of a request that is to be answered, and lets its observer know.
-    async fn settled_and_observed(
-        &self,
-        request: Request,
-        context: &RequestContext,
-    ) -> Result<Settled, NotSettled> {
-        let Some(observer) = &context.observer else {
-            return self.settled(request, context).await;
-        };
-        let (begun, begun_at) = (Instant::now(), SystemTime::now());
-        let settled = self.settled(request, context).await?;
-        let operation = &settled.prepared.operation;
-        let observed =
-            ObservedOperation::known(operation.operation_type, operation.name.as_deref());
-        // A plan that another request has made in the meantime was waited for, too.
-        observer.operation(match settled.known.made >= begun {
-            true => observed.planned(begun_at, begun_at + begun.elapsed()),
-            false => observed,
-        });
-        Ok(settled)
     }
 
     async fn executed(&self, settled: Settled, context: RequestContext) -> Reply {
@@ -412,20 +391,24 @@ impl Inner {
         request: &Request,
         prepared: &Prepared,
         grants: &Grants,
+        span: &Span,
     ) -> Result<Arc<Known>, Refusal> {
         let (key, denied) = self.key(request, prepared, grants);
         if let Some(known) = self.metrics.found(self.plans.get(&key)) {
             return Ok(known);
         }
-        self.plan_prepared(key, &denied, prepared)
+        self.plan_prepared(key, &denied, prepared, span)
     }
 
+    /// Makes a plan, as a part of an operation that has a span.
     fn plan_prepared(
         &self,
         key: PlanKey,
         denied: &Denied,
         prepared: &Prepared,
+        span: &Span,
     ) -> Result<Arc<Known>, Refusal> {
+        let _planning = traces::plan(span);
         let document = prepared.document.valid();
         let (operation, variables) = (&prepared.operation, &prepared.variables);
         self.plan_anew(key, denied, document, operation, variables)
@@ -469,7 +452,6 @@ impl Inner {
         let plan = plan.map_err(|error: GraphqlError| vec![error])?;
         let known = Arc::new(Known {
             plan: Arc::new(plan),
-            made: Instant::now(),
             uses: AtomicU64::new(0),
         });
         self.plans.insert(key, Arc::clone(&known));
@@ -484,14 +466,14 @@ impl Service for Gateway {
     }
 
     async fn reply(&self, request: Request, context: RequestContext) -> Reply {
-        match self.settled_and_observed(request, &context).await {
+        match self.settled(request, &context).await {
             Ok(settled) => self.executed(settled, context).await,
             Err(not_settled) => not_settled.reply(),
         }
     }
 
     async fn stream(&self, request: Request, context: RequestContext) -> Replies {
-        let settled = match self.settled_and_observed(request, &context).await {
+        let settled = match self.settled(request, &context).await {
             Ok(settled) => settled,
             Err(not_settled) => return Replies::One(not_settled.reply()),
         };

@@ -8,7 +8,6 @@ use federation::transport::http::HttpOptionsError;
 use federation::{CallerClaims, GatewayOptions, OpenSubscriptions};
 use graphql_http::{PersistedQueries, TrustedError};
 use service_auth::idp::{IdpClient, IdpError, IdpOptions};
-use service_metrics::Watch;
 use service_runtime::{HealthCache, HealthRecord, HostState, SharedLook};
 use tokio_util::sync::CancellationToken;
 
@@ -17,10 +16,8 @@ use super::endpoints::{Endpoints, EndpointsError, Network};
 use super::metrics::Metrics;
 use super::options::GatewayAppOptions;
 use super::seen::Seen;
-use super::spans::watch_spans;
 use super::subgraph::{Subgraph, SubgraphsError};
 use super::supergraph_file::{SupergraphFile, SupergraphFileError};
-use super::traces::{Traces, TracesError};
 
 /// The state behind all requests of a gateway.
 pub struct GatewayApp {
@@ -37,9 +34,6 @@ pub struct GatewayApp {
     pub(super) query: Option<String>,
     pub(crate) persisted: Arc<PersistedQueries>,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) traces: Traces,
-    /// Has what became of spans read with the metrics.
-    _spans: Watch,
     /// The subscriptions that are open, whichever composite schema they began with.
     subscriptions: OpenSubscriptions,
     pub(super) composite: ArcSwapOption<Composite>,
@@ -91,9 +85,6 @@ pub enum SetupError {
     /// Requests to subgraphs cannot be set up.
     #[error("requests to subgraphs cannot be set up")]
     Transport(#[from] HttpOptionsError),
-    /// Traces cannot be sent as they are configured.
-    #[error(transparent)]
-    Traces(#[from] TracesError),
     /// Requests of the gateway itself cannot be set up.
     #[error("requests to subgraphs cannot be set up: {0}")]
     Client(String),
@@ -139,12 +130,10 @@ impl GatewayApp {
             names,
             subscriptions.clone(),
         ));
-        let traces = Traces::new(&host.options.name, &options.traces)?;
         let network = Network {
             exchange: options.exchange.clone(),
             slots: Arc::clone(&host.resources.slots),
             metrics: Arc::clone(&metrics),
-            traces: traces.clone(),
         };
         let endpoints = network.endpoints(subgraphs)?;
         let persisted = Arc::new(PersistedQueries::of(&options.persisted, &options.trusted)?);
@@ -160,8 +149,6 @@ impl GatewayApp {
             query: parts.query,
             persisted,
             metrics,
-            _spans: watch_spans(traces.clone()),
-            traces,
             subscriptions,
             composite: ArcSwapOption::empty(),
             waits_for: ArcSwap::from_pointee("the gateway is starting".to_owned()),

@@ -11,7 +11,6 @@ use super::client::{Client, ClientError};
 use super::metrics::Metrics;
 use super::options::ExchangeOptions;
 use super::subgraph::{Source, Subgraph};
-use super::traces::Traces;
 use super::transport::Subgraphs;
 
 /// Subgraphs that can be called.
@@ -29,7 +28,6 @@ pub(super) struct Network {
     pub(super) exchange: ExchangeOptions,
     pub(super) slots: Arc<Slots>,
     pub(super) metrics: Arc<Metrics>,
-    pub(super) traces: Traces,
 }
 
 /// Why subgraphs cannot be called.
@@ -65,7 +63,7 @@ impl Network {
         let (slots, metrics) = (Arc::clone(&self.slots), Arc::clone(&self.metrics));
         let transport = Subgraphs::new(http, &subgraphs, slots, metrics);
         Ok(Endpoints {
-            transport: self.traces.transport(Arc::new(transport)),
+            transport: Arc::new(transport),
             subgraphs,
             client,
         })

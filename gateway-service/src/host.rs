@@ -71,7 +71,6 @@ impl Serve for GatewayApp {
     fn begin(self: &Arc<Self>, tasks: &mut JoinSet<()>) {
         tasks.spawn(Arc::clone(self).watch());
         tasks.spawn(Arc::clone(self).poll());
-        tasks.spawn(self.traces.clone().watch());
     }
 
     fn drain(&self) {
@@ -80,11 +79,6 @@ impl Serve for GatewayApp {
         if let Some(composite) = self.composite() {
             composite.gateway.end_subscriptions(Ending::Shutdown);
         }
-    }
-
-    /// Waits until the last traces are sent.
-    async fn ended(&self) {
-        self.traces.end().await;
     }
 }
 

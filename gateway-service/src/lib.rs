@@ -13,11 +13,7 @@
 //! 3. A request goes through the `GraphqlEndpoint` of every service, which takes along what is forwarded
 //!    (`graphql_http::Forwarding`). `transport.rs` calls subgraphs of the process as a `graphql_service::Service`,
 //!    and all others over HTTP.
-//! 4. With traces (`traces`, feature `otlp`), a layer around all routes begins the span of a request and
-//!    puts a `RequestObserver` into its context. `federation::Gateway` tells the observer the operation and when it
-//!    was planned, and a wrapper around the transport finds the parent of its spans by it. `federation` knows
-//!    nothing of OpenTelemetry.
-//! 5. A subscription comes from `Service::stream` as a stream of replies, which `graphql-http/src/endpoint/streams`
+//! 4. A subscription comes from `Service::stream` as a stream of replies, which `graphql-http/src/endpoint/streams`
 //!    sends. A task of its own (`federation/src/subscription.rs`) takes the events of
 //!    the subgraph into a bounded queue, so a client that stalls never holds a subgraph up, and events are answered
 //!    when the client asks for the next one. All operations of a WebSocket run in the one task of their connection,
@@ -46,11 +42,9 @@ mod routes;
 mod schemas;
 mod seen;
 mod server;
-mod spans;
 mod start;
 mod subgraph;
 mod supergraph_file;
-mod traces;
 mod transport;
 mod trouble;
 
@@ -62,4 +56,3 @@ pub use schemas::{ClientErrorText, SdlError, fetch_sdl};
 pub use start::StartError;
 pub use subgraph::{Subgraph, SubgraphsError};
 pub use supergraph_file::SupergraphFileError;
-pub use traces::{StandardVariables, TracesEndpoint, TracesError, TracesOptions};

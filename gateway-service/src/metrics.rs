@@ -43,12 +43,6 @@ fn position(outcome: Result<(), &TransportError>) -> usize {
     }
 }
 
-/// Returns the name of the outcome of a request to a subgraph; `None` stands for one that nobody waits for any more.
-#[cfg(feature = "otlp")]
-pub(super) fn outcome_name(outcome: Option<Result<(), &TransportError>>) -> &'static str {
-    OUTCOMES[outcome.map_or(CANCELLED, position)]
-}
-
 /// What is counted of all subgraphs.
 pub(crate) struct Metrics {
     service: SharedString,

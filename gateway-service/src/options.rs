@@ -10,8 +10,6 @@ use graphql_http::{PersistedOptions, SubscriptionOptions, TrustedOptions};
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderName};
 
-use super::traces::TracesOptions;
-
 /// The options of a gateway.
 #[derive(Clone, Debug)]
 pub struct GatewayAppOptions {
@@ -43,8 +41,6 @@ pub struct GatewayAppOptions {
     pub trusted: TrustedOptions,
     /// Maximum number of requests in one body; batches are refused where it is zero.
     pub batch: usize,
-    /// Whether and where to traces are sent.
-    pub traces: TracesOptions,
     /// Subscriptions of clients.
     pub subscriptions: SubscriptionOptions,
     /// How far clocks may differ where a token ends a stream.
@@ -70,7 +66,6 @@ impl Default for GatewayAppOptions {
             persisted: PersistedOptions::default(),
             trusted: TrustedOptions::default(),
             batch: 0,
-            traces: TracesOptions::default(),
             subscriptions: SubscriptionOptions::default(),
             leeway: Duration::from_secs(60),
             expects_tokens: false,

@@ -33,6 +33,5 @@ pub(crate) fn serve(app: Arc<GatewayApp>) -> ServiceRouter {
         .persisted(Arc::clone(&app.persisted))
         .batches(app.options.batch)
         .streaming(streams);
-    let traces = app.traces.clone();
-    traces.routes(common_routes(app).serve(endpoint, tokens))
+    common_routes(app).serve(endpoint, tokens)
 }

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use federation::supergraph::Subgraph as SupergraphSubgraph;
 use federation::transport::http::HttpTransport;
 use federation::transport::{
-    SubgraphEvents, SubgraphRequest, SubgraphSubscription, SubgraphTransport, TransportError,
-    events_of_service, request_of,
+    SubgraphEvents, SubgraphRequest, SubgraphSubscription, SubgraphTransport, TracedRequest,
+    TransportError, events_of_service, request_of,
 };
 use futures::StreamExt;
 use graphql_service::{Request, RequestContext, Service, Size, SlotError, Slots};
@@ -134,7 +134,12 @@ impl SubgraphTransport for Subgraphs {
         let peer = self.peers.get(&subgraph.name);
         let counting = self.metrics.begin(&subgraph.name, request.body.len(), peer);
         let answer = match self.local.get(&subgraph.name) {
-            Some(local) => self.call(local.as_ref(), request, context).await,
+            Some(local) => {
+                let traced = TracedRequest::query(subgraph, &request, context, None);
+                let answer = self.call(local.as_ref(), request, traced.context()).await;
+                traced.end(&answer, None);
+                answer
+            }
             None => self.http.send(subgraph, request, context).await,
         };
         counting.end(answer.as_ref().map(Bytes::len));
@@ -153,8 +158,11 @@ impl SubgraphTransport for Subgraphs {
         let counting = self.metrics.begin(&subgraph.name, bytes, peer);
         let begun = match self.local.get(&subgraph.name) {
             Some(local) => {
-                self.call_several(local.as_ref(), subscription, context)
-                    .await
+                let traced = TracedRequest::subscription(subgraph, &subscription, context, None);
+                let begun = self.call_several(local.as_ref(), subscription, traced.context());
+                let begun = begun.await;
+                traced.end(&begun, None);
+                begun
             }
             None => self.http.subscribe(subgraph, subscription, context).await,
         };

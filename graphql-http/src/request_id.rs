@@ -8,6 +8,7 @@ use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method};
 use axum::response::Response;
+use traces::{Exchange, RequestSpan};
 use tracing::Instrument;
 use uuid::Uuid;
 
@@ -17,10 +18,6 @@ use crate::answered::{Answered, Relayed, Summary};
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 const MAX_LENGTH: usize = 128;
-
-/// The identifier of the trace that a request belongs to, as log lines have it. In the extensions of the request.
-#[derive(Clone, Debug)]
-pub struct TraceId(pub String);
 
 /// Identifier of a request: the client's own when it is printable ASCII of up to 128 characters, else a new one.
 ///
@@ -71,8 +68,10 @@ fn is_fit(id: &str) -> bool {
 
 /// Gives a request that came at some time its identifier, returns it, and logs how the request went. `ended` learns how
 /// long it took.
+///
+/// Where somebody wants spans, it has one too, which is in its extensions as [`RequestSpan`].
 pub async fn track<A: Future<Output = Answered>>(
-    request: Request,
+    mut request: Request,
     started: Instant,
     answer: impl FnOnce(Request, RequestId) -> A,
     ended: impl FnOnce(&Response, Duration),
@@ -80,8 +79,17 @@ pub async fn track<A: Future<Output = Answered>>(
     let id = RequestId::of(&request);
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
-    let trace = request.extensions().get::<TraceId>();
-    let trace_id = trace.map(|trace| trace.0.as_str());
+    let mut exchange = if is_probe(&path) {
+        Exchange::untraced()
+    } else {
+        Exchange::server(&method, "http", &path, request.headers())
+    };
+    if !exchange.is_untraced() {
+        let span = RequestSpan(exchange.span().clone());
+        request.extensions_mut().insert(span);
+    }
+    let traced = exchange.span().clone();
+    let trace_id = traces::trace_id(&traced);
     let user = tracing::field::Empty;
     let span = tracing::info_span!("request", request_id = id.0, trace_id, user);
     let header = HeaderValue::from_str(&id.0).expect("an identifier is printable ASCII");
@@ -93,10 +101,16 @@ pub async fn track<A: Future<Output = Answered>>(
         response.headers_mut().insert(X_REQUEST_ID, header);
         let taken = started.elapsed();
         log(&method, &path, &response, taken, summary);
+        exchange.answered(response.status());
         ended(&response, taken);
         response
     };
-    tracked.instrument(span).await
+    tracked.instrument(span).instrument(traced).await
+}
+
+/// Returns whether a path is one that is asked every few seconds, and of which nobody wants to read.
+fn is_probe(path: &str) -> bool {
+    path.starts_with("/__") || path == "/metrics"
 }
 
 /// Logs a request that was answered.

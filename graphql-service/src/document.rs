@@ -15,6 +15,7 @@ use bytes::Bytes;
 use foldhash::quality::RandomState;
 use moka::sync::Cache;
 use service_metrics::{CacheMetrics, OperationKind, Watch};
+use traces::record_operation;
 
 use crate::digits::{Digits, ExactValue, InexactDefaults};
 use crate::error::{GraphqlError, Location};
@@ -300,6 +301,11 @@ impl Documents {
         if let Some(tally) = &context.call.tally {
             tally.note_kind(kind_of(operation.operation_type).number());
         }
+        record_operation(
+            &context.call.span,
+            operation.operation_type.name(),
+            operation.name.as_ref().map(Name::as_str),
+        );
         check_introspection(valid, operation, context.introspection)
             .map_err(|error| vec![error])?;
         let at = |span| Location::of(span, &valid.sources);

@@ -38,8 +38,7 @@ pub use error::{GraphqlError, Location, PathSegment};
 pub use limits::Limits;
 pub use request::{
     AWAIT_DATA_SEQUENCE, DATA_SEQUENCE, DataSequences, Forwarded, Freshness, Introspection,
-    InvalidSequences, ObservedOperation, Overdue, Request, RequestContext, RequestError,
-    RequestObserver, Sequences,
+    InvalidSequences, Overdue, Request, RequestContext, RequestError, Sequences,
 };
 pub use response::{Answer, Outcome, Reply, Response, Written};
 pub use service::Service;

@@ -18,4 +18,5 @@ pub mod misfits;
 pub mod render;
 pub mod schemas;
 pub mod store;
+pub mod traces;
 pub mod wiring;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateway_service::{GatewayAppOptions, TracesOptions};
+use gateway_service::GatewayAppOptions;
 use graph_store::GraphStore;
 use graph_store::image::Sync;
 use graph_store::remote::http::ConnectionOptions;
@@ -295,15 +295,6 @@ impl Settings {
             persisted: gateway.persisted.clone(),
             trusted: gateway.trusted.clone(),
             batch: gateway.batch,
-            traces: TracesOptions {
-                enabled: match gateway.traces.enabled {
-                    Switch::On => Some(true),
-                    Switch::Off => Some(false),
-                    Switch::Automatic => None,
-                },
-                endpoint: gateway.traces.endpoint.clone(),
-                standard: gateway.traces.standard.clone(),
-            },
             subscriptions: SubscriptionOptions {
                 keep_alive: subscriptions.keep_alive,
                 init_timeout: subscriptions.init_timeout,

@@ -10,6 +10,8 @@ use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 use reqwest::{Client, Method, StatusCode, Url};
 use serde_json::Value;
 
+use super::fetch::peer;
+
 /// Maximum size of an answer.
 const MAX_BYTES: u64 = 4 << 20;
 /// Maximum time of a request as a whole.
@@ -85,6 +87,7 @@ impl Exchange {
 
     /// Sends a request once.
     pub(crate) async fn ask(&self, question: Question<'_>) -> Result<Answer, ExchangeError> {
+        let mut traced = traces::Exchange::client_in_context(&question.method, peer(&question.url));
         let request = self
             .client
             .request(question.method, question.url)
@@ -97,7 +100,12 @@ impl Exchange {
             Content::Form(pairs) => request.form(pairs),
         };
         let unreachable = |error| ExchangeError::Unreachable(causes(error));
-        let response = request.send().await.map_err(unreachable)?;
+        let response = request.headers(traced.headers()).send().await;
+        let response = response.map_err(|error| {
+            traced.failed("connection");
+            unreachable(error)
+        })?;
+        traced.answered(response.status());
         let (status, retry_after) = (response.status(), retry_after(response.headers()));
         let bytes = Body::of(response).limited(MAX_BYTES).all().await;
         let bytes = bytes.map_err(|error| match error {

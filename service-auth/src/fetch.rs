@@ -5,7 +5,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use outbound::{Body, BodyError};
 use reqwest::header::{ACCEPT, HeaderValue};
-use reqwest::{Client, StatusCode, Url};
+use reqwest::{Client, Method, StatusCode, Url};
+use traces::{Exchange, Peer};
 
 /// Maximum size of a set of keys.
 const MAX_BYTES: u64 = 256 << 10;
@@ -52,10 +53,24 @@ pub enum ClientError {
     Client(#[from] reqwest::Error),
 }
 
+/// Begins the span of fetching a document, as a part of the request that this thread answers.
+pub(super) fn traced(url: &Url) -> Exchange {
+    Exchange::client_in_context(&Method::GET, peer(url))
+}
+
 /// Fetches a document.
-pub(super) async fn fetch(client: &Client, url: &Url) -> Result<Bytes, FetchError> {
+pub(super) async fn fetch(
+    client: &Client,
+    url: &Url,
+    mut traced: Exchange,
+) -> Result<Bytes, FetchError> {
     let request = client.get(url.clone()).header(ACCEPT, TYPES);
-    let response = request.send().await.map_err(FetchError::Request)?;
+    let request = request.headers(traced.headers());
+    let response = request.send().await.map_err(|error| {
+        traced.failed("connection");
+        FetchError::Request(error)
+    })?;
+    traced.answered(response.status());
     if response.status() != StatusCode::OK {
         return Err(FetchError::Status(response.status()));
     }
@@ -64,4 +79,12 @@ pub(super) async fn fetch(client: &Client, url: &Url) -> Result<Bytes, FetchErro
         BodyError::Broken(error) => FetchError::Request(error),
         _ => FetchError::TooLarge,
     })
+}
+
+/// Returns what a span says of the server at an address.
+pub(super) fn peer(url: &Url) -> Peer<'_> {
+    Peer {
+        address: url.host_str().unwrap_or_default(),
+        port: url.port_or_known_default(),
+    }
 }

@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwap;
 use reqwest::Client;
 use tokio::sync::Notify;
+use traces::Exchange;
 
 use super::compact::Compact;
-use super::fetch::{ClientError, FetchError, client, fetch};
+use super::fetch::{ClientError, FetchError, client, fetch, traced};
 use super::key::{Key, Match, find};
 use super::options::KeysAddress;
 use super::refusal::Refusal;
@@ -151,9 +152,10 @@ impl Jwks {
     fn start(self: &Arc<Self>, state: &mut State) {
         state.is_running = true;
         let running = Running(Arc::clone(self));
+        let traced = traced(self.address.url());
         tokio::spawn(async move {
             let jwks = &running.0;
-            match jwks.fetched().await {
+            match jwks.fetched(traced).await {
                 Ok(keys) => jwks.replace(keys),
                 Err(error) => {
                     let cause = error.source().map(ToString::to_string);
@@ -164,8 +166,8 @@ impl Jwks {
         });
     }
 
-    async fn fetched(&self) -> Result<Vec<Key>, FetchError> {
-        let body = fetch(&self.client, self.address.url()).await?;
+    async fn fetched(&self, traced: Exchange) -> Result<Vec<Key>, FetchError> {
+        let body = fetch(&self.client, self.address.url(), traced).await?;
         let read = tokio::task::spawn_blocking(move || Key::from_json(&body));
         let keys = read.await.ok().flatten();
         keys.ok_or(FetchError::NotKeys)

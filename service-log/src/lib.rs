@@ -12,10 +12,11 @@ use std::io;
 use std::sync::Arc;
 
 use tracing::Subscriber;
+use tracing_subscriber::Registry;
 use tracing_subscriber::filter::{EnvFilter, ParseError, Targets};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::JsonFields;
-use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::layer::{Filter, Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::reload;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -84,7 +85,7 @@ impl std::fmt::Debug for LevelHandle {
 ///
 /// Fails if the level is malformed.
 pub fn start(options: &LogOptions) -> Result<(), ParseError> {
-    start_with(options, io::stderr).map(drop)
+    start_with(options, io::stderr, None).map(drop)
 }
 
 /// Initialises logging for the process as [`start`] does, by lines that wait for nobody. Panics are
@@ -97,8 +98,22 @@ pub fn start_in_background(
     options: &LogOptions,
     lines: &Background,
 ) -> Result<Option<LevelHandle>, ParseError> {
+    start_beside(options, lines, None)
+}
+
+/// Initialises logging as [`start_in_background`] does, beside a layer that takes spans of requests for other purposes.
+/// What that takes does not depend on what is logged.
+///
+/// # Errors
+///
+/// Fails if the level is malformed.
+pub fn start_beside(
+    options: &LogOptions,
+    lines: &Background,
+    spans: Option<SpanLayer>,
+) -> Result<Option<LevelHandle>, ParseError> {
     lines.set_json(options.format == LogFormat::Json);
-    let handle = start_with(options, lines.clone())?;
+    let handle = start_with(options, lines.clone(), spans)?;
     std::panic::set_hook(Box::new(|panic| {
         let backtrace = std::backtrace::Backtrace::capture();
         tracing::error!(%backtrace, "{panic}");
@@ -106,16 +121,31 @@ pub fn start_in_background(
     Ok(handle)
 }
 
-fn start_with<W>(options: &LogOptions, writer: W) -> Result<Option<LevelHandle>, ParseError>
+fn start_with<W>(
+    options: &LogOptions,
+    writer: W,
+    spans: Option<SpanLayer>,
+) -> Result<Option<LevelHandle>, ParseError>
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
-    let (filter, handle) = changeable(&options.level)?;
-    let subscriber = tracing_subscriber::registry()
-        .with(event_lines(options.format, options.coloured, writer))
-        .with(filter);
     // Somebody else's logging, in tests or in a program that embeds this, is left in place.
-    Ok(subscriber.try_init().is_ok().then_some(handle))
+    let (started, handle) = if let Some(spans) = spans {
+        let (filter, handle) = changeable_for_lines(&options.level)?;
+        let lines = event_lines(options.format, options.coloured, writer);
+        let subscriber = tracing_subscriber::registry()
+            .with(spans)
+            .with(lines.with_filter(filter));
+        (subscriber.try_init(), handle)
+    } else {
+        // One filter for all: what it refuses costs no more than a look at a flag.
+        let (filter, handle) = changeable(&options.level)?;
+        let subscriber = tracing_subscriber::registry()
+            .with(event_lines(options.format, options.coloured, writer))
+            .with(filter);
+        (subscriber.try_init(), handle)
+    };
+    Ok(started.is_ok().then_some(handle))
 }
 
 /// Returns the layer that says which events are logged, and what changes that later.
@@ -127,15 +157,47 @@ pub fn changeable<S>(directives: &str) -> Result<(DynLayer<S>, LevelHandle), Par
 where
     S: Subscriber + for<'a> LookupSpan<'a> + 'static,
 {
-    let (layer, reload) = reload::Layer::<DynLayer<S>, S>::new(level_filter(directives)?);
+    let filter = level_filter(&without_spans(directives))?;
+    let (layer, reload) = reload::Layer::<DynLayer<S>, S>::new(filter);
     let handle = LevelHandle(Arc::new(move |directives: &str| {
-        let filter = level_filter(directives)?;
+        let filter = level_filter(&without_spans(directives))?;
         // It fails where the subscriber is gone, and then nobody logs anything.
         let _ = reload.reload(filter);
         Ok(())
     }));
     Ok((layer.boxed(), handle))
 }
+
+/// Returns the same as [`changeable`], for one layer of several.
+fn changeable_for_lines<S>(
+    directives: &str,
+) -> Result<(reload::Layer<LineFilter<S>, S>, LevelHandle), ParseError>
+where
+    S: Subscriber + for<'a> LookupSpan<'a> + 'static,
+{
+    let filter = line_filter(&without_spans(directives))?;
+    let (filter, reload) = reload::Layer::<LineFilter<S>, S>::new(filter);
+    let handle = LevelHandle(Arc::new(move |directives: &str| {
+        let filter = line_filter(&without_spans(directives))?;
+        let _ = reload.reload(filter);
+        Ok(())
+    }));
+    Ok((filter, handle))
+}
+
+/// Returns directives that leave the spans of requests out: they are not for lines, however much is logged.
+fn without_spans(directives: &str) -> String {
+    format!("{directives},{SPANS}=off")
+}
+
+/// The target of the spans of requests, as crates for OpenTelemetry name them.
+const SPANS: &str = "otel::tracing";
+
+/// A layer that takes spans, beside the one that writes lines.
+pub type SpanLayer = DynLayer<Registry>;
+
+/// A filter of lines.
+type LineFilter<S> = Box<dyn Filter<S> + Send + Sync>;
 
 /// A layer of any kind.
 pub type DynLayer<S> = Box<dyn Layer<S> + Send + Sync>;
@@ -183,6 +245,18 @@ where
     Ok(match targets(&filter) {
         Some(targets) => targets.boxed(),
         None => filter.boxed(),
+    })
+}
+
+/// Returns the filter that says which events are logged, for one layer of several.
+fn line_filter<S>(directives: &str) -> Result<LineFilter<S>, ParseError>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    let filter = EnvFilter::builder().parse(directives)?;
+    Ok(match targets(&filter) {
+        Some(targets) => Box::new(targets),
+        None => Box::new(filter),
     })
 }
 

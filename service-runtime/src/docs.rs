@@ -50,6 +50,7 @@ const SOURCES: &[(&str, &str)] = pages![
     "shared-schemas",
     "sparql-servers",
     "stores",
+    "traces",
     "writing",
 ];
 

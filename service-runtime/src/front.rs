@@ -34,6 +34,7 @@ use graphql_service::ErrorCode;
 use service_metrics::{OperationMetrics, ServerMetrics, ServerRequest};
 use tower_http::normalize_path::NormalizePath;
 use tower_service::Service;
+use traces::RequestSpan;
 
 use super::callers::Callers;
 use super::code;
@@ -351,6 +352,7 @@ impl Answering {
         id: RequestId,
         connected: Option<Connected>,
     ) -> Answered {
+        self.trace_route(&request);
         if let Some(others) = &self.others
             && !self.table.has(request.uri().path())
         {
@@ -385,6 +387,15 @@ impl Answering {
         };
         let answered = AssertUnwindSafe(answered).catch_unwind().await;
         answered.unwrap_or_else(|panic| panicked(panic).into())
+    }
+
+    /// Names the route in the span of the request, where it has one.
+    fn trace_route(&self, request: &Request) {
+        if let Some(RequestSpan(span)) = request.extensions().get()
+            && let Some(route) = self.table.path_of(request.method(), request.uri().path())
+        {
+            traces::record_route(span, request.method(), route);
+        }
     }
 
     async fn routed(

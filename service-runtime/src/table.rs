@@ -273,6 +273,11 @@ impl Table {
         self.rows.iter().map(|row| &*row.path)
     }
 
+    /// Returns the path of the row that a request is for, as the routes have it.
+    pub(crate) fn path_of(&self, method: &Method, path: &str) -> Option<&str> {
+        self.row(method, path).map(|row| &*row.path)
+    }
+
     fn row(&self, method: &Method, path: &str) -> Option<&Route> {
         self.of_path(path).find(|row| row.takes(method))
     }

@@ -34,6 +34,7 @@ pub struct Forbidden {
 /// The rules of this workspace.
 pub const RULES: Rules = Rules {
     floors: &[
+        &["traces"],
         &[
             "tidy",
             "call-context",

@@ -10,7 +10,7 @@ use graphql_service::{Event, Limits, Replies, Reply, Request, RequestContext, Se
 
 use super::{
     Allowances, SubgraphEvent, SubgraphEvents, SubgraphRequest, SubgraphSubscription,
-    SubgraphTransport, TransportError,
+    SubgraphTransport, TracedRequest, TransportError,
 };
 use crate::supergraph::Subgraph;
 
@@ -76,7 +76,9 @@ impl SubgraphTransport for InProcess {
         context.freshness.note(None);
         let body = match connected {
             Connected::Service(service) => {
-                let response = service.respond(parsed, context.clone()).await;
+                let traced = TracedRequest::query(subgraph, &request, context, None);
+                let response = service.respond(parsed, traced.context().clone()).await;
+                traced.end(&Ok(()), None);
                 request.allowance.take(response.body.len())?;
                 response.body.to_bytes()
             }
@@ -99,7 +101,9 @@ impl SubgraphTransport for InProcess {
             return Err(TransportError::NoSubscriptions);
         };
         let request = request_of(&subscription.body)?;
-        let replies = service.stream(request, context.clone()).await;
+        let traced = TracedRequest::subscription(subgraph, &subscription, context, None);
+        let replies = service.stream(request, traced.context().clone()).await;
+        traced.end(&Ok(()), None);
         Ok(events(replies, subscription.allowances))
     }
 }

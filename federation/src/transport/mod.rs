@@ -5,6 +5,7 @@ mod allowance;
 pub mod http;
 mod in_process;
 mod subscription;
+mod traced;
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ pub use allowance::Allowance;
 pub(crate) use allowance::Together;
 pub use in_process::{InProcess, events as events_of_service, request_of};
 pub use subscription::{Allowances, SubgraphEvent, SubgraphEvents, SubgraphSubscription};
+pub use traced::TracedRequest;
 
 use crate::supergraph::Subgraph;
 

@@ -14,9 +14,11 @@ use bytes::Bytes;
 use futures::future::join_all;
 use graphql_service::{
     Answer, CallContext, GraphqlError, Limits, MemoryAccount, Replies, Reply, Request,
-    RequestContext, RequestError, RequestObserver, Response, Service, Size, code as shared,
+    RequestContext, RequestError, Response, Service, Size, code as shared,
 };
 use serde::Deserialize;
+use traces::RequestSpan;
+use tracing::Span;
 
 use self::streams::sse::{self, EVENT_STREAM};
 use self::streams::websocket;
@@ -31,7 +33,6 @@ use crate::error::HttpError;
 use crate::forwarding::Forwarding;
 use crate::idempotency::idempotency_key;
 use crate::negotiate::{ResponseType, accepts, languages};
-use crate::observer::Observer;
 use crate::persisted::{PersistedQueries, not_supported};
 use crate::records::{OperationRecords, operation};
 use crate::request_id::RequestId;
@@ -183,8 +184,8 @@ impl GraphqlEndpoint {
     ) -> Result<Answered, HttpError> {
         let manner = self.negotiated(http.headers())?;
         body::require_type(http.headers(), &["application/json"])?;
-        let observer = Observer::among(http.extensions());
-        let context = observer.of(self.context(id, sender, http.headers())?);
+        let span = RequestSpan::among(http.extensions());
+        let context = self.context(id, sender, http.headers(), span)?;
         let caching = self.caching(&context, http.headers());
         let context = match idempotency_key(http.headers())? {
             Some(key) => context.with_idempotency_key(key),
@@ -281,7 +282,6 @@ async fn get(
     State(endpoint): State<Arc<GraphqlEndpoint>>,
     id: RequestId,
     sender: Sender,
-    observer: Observer,
     http: HttpRequest,
 ) -> Result<Answered, HttpError> {
     let (parts, _) = http.into_parts();
@@ -295,6 +295,7 @@ async fn get(
         let upgraded = websocket::upgrade(endpoint, streams, forwarding, id, sender, parts).await;
         return upgraded.map(Answered::from);
     }
+    let span = RequestSpan::among(&parts.extensions);
     let headers = parts.headers;
     let manner = endpoint.negotiated(&headers)?;
     let Query(parameters) = Query::<GetParameters>::try_from_uri(&parts.uri)
@@ -318,7 +319,7 @@ async fn get(
         let message = "mutations cannot be sent by GET";
         return Err(HttpError::new(code::MUTATION_BY_GET, message).allowing("POST"));
     }
-    let context = observer.of(endpoint.context(id, sender, &headers)?);
+    let context = endpoint.context(id, sender, &headers, span)?;
     let form = Form {
         manner,
         encoding: Encoding::negotiate(&headers),
@@ -372,7 +373,6 @@ async fn run(
                 let mut context = context.clone();
                 // What one of them says of its end is not about the others.
                 context.overdue = Arc::default();
-                context.observer = context.observer.take().map(RequestObserver::for_part);
                 endpoint.answer(service.as_ref(), request, context)
             });
             let answers = Box::pin(join_all(answers)).await;
@@ -420,6 +420,7 @@ impl GraphqlEndpoint {
         request: Request,
         mut context: RequestContext,
     ) -> Response {
+        context.call.span = traces::operation(&context.call.span);
         let request = match self.resolved(request) {
             Ok(request) => request,
             Err(error) => {
@@ -447,6 +448,7 @@ impl GraphqlEndpoint {
         mut context: RequestContext,
     ) -> Result<Replies, HttpError> {
         let service = self.service()?;
+        context.call.span = traces::operation(&context.call.span);
         let request = match self.resolved(request) {
             Ok(request) => request,
             Err(error) => {
@@ -488,12 +490,14 @@ impl GraphqlEndpoint {
         id: RequestId,
         Sender(sender): Sender,
         headers: &HeaderMap,
+        span: Span,
     ) -> Result<RequestContext, HttpError> {
         let memory = Arc::new(self.resources.memory.account());
         let call = CallContext::new()
             .with_timeout(self.bounds.timeout)
             .with_request_id(id.0)
-            .with_accept_language(languages(headers));
+            .with_accept_language(languages(headers))
+            .with_span(span);
         let context = RequestContext::counted_by(memory, call);
         let context = match sender {
             Some(caller) => context.with_caller(caller),

@@ -4,7 +4,6 @@ mod footprint;
 mod forwarded;
 mod freshness;
 mod json;
-mod observer;
 mod overdue;
 mod sequences;
 
@@ -14,7 +13,6 @@ use apollo_compiler::response::{JsonMap, JsonValue};
 use call_context::{CallContext, Caller, MemoryAccount, Size};
 pub use forwarded::Forwarded;
 pub use freshness::Freshness;
-pub use observer::{ObservedOperation, RequestObserver};
 pub use overdue::Overdue;
 pub use sequences::{
     AWAIT_DATA_SEQUENCE, DATA_SEQUENCE, DataSequences, InvalidSequences, Sequences,
@@ -242,8 +240,6 @@ pub struct RequestContext {
     pub freshness: Arc<Freshness>,
     /// The changes of data that the answer is to have, and those that are made for it.
     pub sequences: Arc<DataSequences>,
-    /// Who learns what becomes of the request.
-    pub observer: Option<Arc<dyn RequestObserver>>,
 }
 
 impl RequestContext {
@@ -267,7 +263,6 @@ impl RequestContext {
             forwarded: Arc::default(),
             freshness: Arc::default(),
             sequences: Arc::default(),
-            observer: None,
         }
     }
 
@@ -310,13 +305,6 @@ impl RequestContext {
     #[must_use]
     pub fn with_awaited(mut self, awaited: Sequences) -> Self {
         self.sequences = Arc::new(DataSequences::awaiting(awaited));
-        self
-    }
-
-    /// Sets who learns what becomes of the request.
-    #[must_use]
-    pub fn with_observer(mut self, observer: Arc<dyn RequestObserver>) -> Self {
-        self.observer = Some(observer);
         self
     }
 

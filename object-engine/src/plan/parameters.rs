@@ -14,6 +14,7 @@ use graphql_service::Document;
 use moka::sync::Cache;
 use service_metrics::{CacheMetrics, Watch};
 use soml_core::lang::LangSpec;
+use tracing::Span;
 
 use super::build::{PlanInput, Planner, Result, build};
 use super::collect::has_same_arguments;
@@ -116,7 +117,12 @@ impl Plans {
     ///
     /// # Errors
     /// Those of [`build`].
-    pub(crate) fn plan(&self, input: &PlanInput<'_>, document: &Document) -> Result<Arc<Plan>> {
+    pub(crate) fn plan(
+        &self,
+        input: &PlanInput<'_>,
+        document: &Document,
+        operation: &Span,
+    ) -> Result<Arc<Plan>> {
         let key = PlanKey {
             document: document.id(),
             operation: input.operation.name.clone(),
@@ -127,6 +133,7 @@ impl Plans {
         {
             return known.of_request(input);
         }
+        let _planning = traces::plan(operation);
         let (plan, parameters) = build(input)?;
         if !input.variables.are_read() {
             let mut shared = SharedPlan::new(&plan, parameters, input.features.clone());

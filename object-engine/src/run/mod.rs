@@ -456,13 +456,15 @@ impl Job {
             variables: &variables,
         };
         if prepared.operation.is_mutation() {
+            let _planning = traces::plan(&self.call.span);
             let rights = write_access_of(&shared.rights, &self.context, shared.row_source());
             let mut plan = plan::build_mutation(&input, rights.as_ref())?;
             plan.dry_run |= self.explains;
             tracing::debug!(request_id = self.call.request_id, ?plan, "planned");
             return Ok(Planned::Mutation(Box::new(plan)));
         }
-        let plan = shared.plans.plan(&input, &prepared.document)?;
+        let span = &self.call.span;
+        let plan = shared.plans.plan(&input, &prepared.document, span)?;
         tracing::debug!(request_id = self.call.request_id, ?plan, "planned");
         Ok(Planned::Query(plan))
     }

@@ -571,6 +571,7 @@ impl SearchEngine for EmbeddedEngine {
         context: &CallContext,
     ) -> Result<Answer, EngineError> {
         context.check()?;
+        let _span = traces::search(&context.span, "tantivy", "search", index.name.as_str());
         let open = self.indexes.catalog().get(index.name.as_str())?;
         let (layout, snapshot) = (open.layout(index.definition)?, open.snapshot());
         let mut held = 0;

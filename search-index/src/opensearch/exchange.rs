@@ -11,6 +11,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Response, StatusCode};
 use serde::de::DeserializeOwned;
 use service_metrics::table::OTHER;
+use traces::{Exchange as Traced, Peer};
 
 use super::failure::{Failure, Said};
 use super::node::Node;
@@ -101,6 +102,20 @@ impl<'r> Request<'r> {
     fn operation(&self) -> &'static str {
         let is_in_path = |api: &&&str| self.path.contains(*api);
         APIS.iter().find(is_in_path).copied().unwrap_or(OTHER)
+    }
+
+    /// Returns what a span says of it: the name of the API without its underscore, and the index.
+    fn about(&self) -> (&'r str, &'r str) {
+        let is_api = |segment: &&&str| segment.starts_with('_');
+        let api = self.path.iter().find(is_api);
+        let operation = match (api, &self.method) {
+            (Some(api), _) => api.trim_start_matches('_'),
+            (None, &Method::PUT) => "create",
+            (None, &Method::DELETE) => "delete",
+            (None, _) => "get",
+        };
+        let index = self.path.first().filter(|it| !it.starts_with('_'));
+        (operation, index.copied().unwrap_or_default())
     }
 
     /// Returns how long the engine may wait on its own.
@@ -199,7 +214,10 @@ impl Exchange<'_> {
             sending = sending.header(REQUEST_ID, id);
         }
         let address = self.node.name();
+        let mut traced = self.traced(request);
+        let sending = sending.headers(traced.headers());
         let response = sending.send().await.map_err(|error| {
+            traced.failed("connection");
             let is_connect = error.is_connect();
             let cause = causes(error);
             match is_connect {
@@ -214,8 +232,10 @@ impl Exchange<'_> {
             }
         })?;
         let status = response.status();
+        traced.answered(status);
         if status.is_success() {
-            let body = self.body(response, self.options.max_answer_bytes).await?;
+            let body = self.body(response, self.options.max_answer_bytes).await;
+            let body = body.inspect_err(|_| traced.failed("broken_response"))?;
             return Ok(Reply { address, body });
         }
         Err(Failure::Status {
@@ -224,6 +244,17 @@ impl Exchange<'_> {
             retry_after: retry_after(response.headers()),
             said: self.said(status, response).await?,
         })
+    }
+
+    /// Begins the span of a request.
+    fn traced(self, request: &Request<'_>) -> Traced {
+        let base = self.node.base();
+        let peer = Peer {
+            address: base.host_str().unwrap_or_default(),
+            port: base.port_or_known_default(),
+        };
+        let (operation, index) = request.about();
+        Traced::engine(&self.context.span, operation, index, &request.method, peer)
     }
 
     /// Reads what the node says about a request that it does not fulfil.

@@ -40,6 +40,11 @@ impl Node {
         &self.peer
     }
 
+    /// Returns its address.
+    pub(super) fn base(&self) -> &Url {
+        self.server.base()
+    }
+
     /// Returns the name for logs and errors.
     pub(super) fn name(&self) -> String {
         self.server.base().to_string()

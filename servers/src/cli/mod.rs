@@ -87,6 +87,7 @@ use crate::edge::EdgeSettingsError;
 use crate::migration::MigrationSetupError;
 use crate::schemas::OpenSchemasError;
 use crate::store::OpenError;
+use crate::traces::TracesError;
 
 /// GraphQL over RDF knowledge graphs: generates a GraphQL API from a SOML schema and serves it over
 /// RDF data.
@@ -350,6 +351,8 @@ enum CliError {
     IdpIncomplete(#[from] IdpIncomplete),
     #[error(transparent)]
     GatewayStart(#[from] StartError),
+    #[error(transparent)]
+    Traces(#[from] TracesError),
     #[error("failed to ask the service: {0}")]
     Service(String),
     #[error("failed to start")]
@@ -472,6 +475,7 @@ impl CliError {
             | CliError::TokenKeys(_)
             | CliError::Verifier(_)
             | CliError::Usage(_)
+            | CliError::Traces(_)
             | CliError::OpenSchemas(_)
             | CliError::MigrationSetup(_)
             | CliError::Store(_)

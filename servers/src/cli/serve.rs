@@ -12,7 +12,7 @@ use graph_store::image::ImageStore;
 use object_service::{App, SchemaChangeError};
 use schema_registry::SchemaStoreError;
 use service_auth::Verifier;
-use service_log::start_in_background;
+use service_log::start_beside;
 use service_runtime::schemas::ManagesSchemas;
 use service_runtime::{Host, Server};
 
@@ -34,6 +34,7 @@ use crate::config::{CATALOGUE, SearchRoles, Settings, Switch, token_warnings};
 use crate::log_levels;
 use crate::schemas::place;
 use crate::store::DataStore;
+use crate::traces::Traces;
 
 /// Time for work off the async workers to notice that it is cancelled.
 const LAST_WORK: Duration = Duration::from_secs(1);
@@ -135,11 +136,14 @@ impl Serve {
             let weak = token_warnings(&settings.security);
             warnings.extend(weak.into_iter().map(str::to_owned));
         }
-        start_logging(&settings, &warnings, lines, console)?;
+        let traces = start_logging(&settings, &warnings, lines, console)?;
         if users.is_some() {
             users::log_key(&settings.provider);
         }
-        run_to_end(self.serve(program, (settings, users, verifier), lines, console))
+        run_to_end(
+            &traces,
+            self.serve(program, (settings, users, verifier), lines, console),
+        )
     }
 
     fn settings(&self, program: Program) -> Result<(Settings, Vec<String>), CliError> {
@@ -525,33 +529,40 @@ fn warn_of_other_programs(settings: &Settings) {
     }
 }
 
-/// Logs from now on, first of all what is configured.
+/// Logs from now on, first of all what is configured. Returns what sends traces.
 pub(super) fn start_logging(
     settings: &Settings,
     warnings: &[String],
     lines: &Lines,
     console: &Console<'_>,
-) -> Result<(), CliError> {
+) -> Result<Traces, CliError> {
+    let traces = Traces::new(&settings.name, &settings.traces)?;
     let options = settings.log_options(console.interactive);
-    let levels = start_in_background(&options, &lines.err)
+    let levels = start_beside(&options, &lines.err, traces.layer())
         .map_err(|error| CliError::Usage(format!("`logging.level` is malformed: {error}")))?;
     log_levels::begin(options.level, levels);
     for warning in warnings {
         tracing::warn!("{warning}");
     }
     log_settings(settings);
-    Ok(())
+    Ok(traces)
 }
 
-/// Runs a service in a runtime of its own.
+/// Runs a service in a runtime of its own, and then sends the traces that are left.
 pub(super) fn run_to_end(
+    traces: &Traces,
     service: impl Future<Output = Result<Exit, CliError>>,
 ) -> Result<Exit, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(CliError::Start)?;
-    let result = runtime.block_on(service);
+    runtime.spawn(traces.clone().watch());
+    let result = runtime.block_on(async {
+        let result = service.await;
+        traces.end().await;
+        result
+    });
     // Work for clients that have gone must not keep the process.
     runtime.shutdown_timeout(LAST_WORK);
     result

@@ -68,8 +68,8 @@ impl Serve {
         let state = settings.observed(state);
         let state = state.with_verifier(verifier.map(Arc::new));
         let app = EdgeApp::new(state, &settings.edge_options(), settings.edge_routes(None)?)?;
-        start_logging(&settings, &warnings, lines, console)?;
-        run_to_end(serve(app, console))
+        let traces = start_logging(&settings, &warnings, lines, console)?;
+        run_to_end(&traces, serve(app, console))
     }
 }
 

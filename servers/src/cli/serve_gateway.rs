@@ -90,7 +90,7 @@ impl Serve {
             log_in,
             query: None,
         })?;
-        start_logging(&settings, &warnings, lines, console)?;
+        let traces = start_logging(&settings, &warnings, lines, console)?;
         if let Some(reason) = &self.reason {
             tracing::info!("{reason}");
         }
@@ -104,7 +104,7 @@ impl Serve {
                 "`engine.apiKey` is set; no subgraph is registered anywhere, the schemas are composed here"
             );
         }
-        run_to_end(serve(app, console))
+        run_to_end(&traces, serve(app, console))
     }
 
     fn settings(&self) -> Result<(Settings, Vec<String>), CliError> {

@@ -62,8 +62,8 @@ impl Serve {
             let weak = token_warnings(&settings.security);
             warnings.extend(weak.into_iter().map(str::to_owned));
         }
-        start_logging(&settings, &warnings, lines, console)?;
-        run_to_end(self.serve(settings, verifier, lines, console))
+        let traces = start_logging(&settings, &warnings, lines, console)?;
+        run_to_end(&traces, self.serve(settings, verifier, lines, console))
     }
 
     fn settings(&self) -> Result<(Settings, Vec<String>), CliError> {

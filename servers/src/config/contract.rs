@@ -37,6 +37,8 @@ pub(super) const ALIASES: &[Alias] = &[
         convert: as_it_is,
         note: FALLS_BACK,
     },
+    branded("gateway.traces.enabled", "traces.enabled"),
+    branded("gateway.traces.endpoint", "traces.endpoint"),
     branded("spring.indexer.rest.uris", "indexer.rest.uris"),
     branded("spring.indexer.rest.username", "indexer.username"),
     branded("spring.indexer.rest.password", "indexer.credentials"),

@@ -18,7 +18,6 @@ use super::search::{Positive, SearchPort};
 use super::security::Switch;
 use super::setting::{Automatic, Programs};
 use super::times::milliseconds;
-use super::traces::TracesSettings;
 
 /// The port of the gateway unless told otherwise.
 pub(crate) const GATEWAY_PORT: u16 = 9000;
@@ -65,8 +64,6 @@ pub struct GatewaySettings {
     pub trusted: TrustedOptions,
     /// Maximum number of requests in one body (`gateway.batching.maxOperations`).
     pub batch: usize,
-    /// Whether and where to traces are sent (`gateway.traces.*`).
-    pub traces: TracesSettings,
     /// Subscriptions of clients (`gateway.subscriptions.*`).
     pub subscriptions: SubscriptionSettings,
 }
@@ -171,7 +168,6 @@ impl Default for GatewaySettings {
             persisted: PersistedOptions::default(),
             trusted: TrustedOptions::default(),
             batch: 0,
-            traces: TracesSettings::default(),
             subscriptions: SubscriptionSettings::default(),
         }
     }

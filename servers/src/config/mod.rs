@@ -61,4 +61,4 @@ pub use storage::{
 };
 pub use store::{StoreSettings, SyncWhen};
 pub use table::CATALOGUE;
-pub use traces::TracesSettings;
+pub use traces::{StandardVariables, TracesEndpoint, TracesSettings};

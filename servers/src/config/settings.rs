@@ -20,6 +20,7 @@ use super::security::{SecuritySettings, Switch};
 use super::setting::Automatic;
 use super::storage::{ApplicationSettings, StorageSettings};
 use super::store::StoreSettings;
+use super::traces::TracesSettings;
 
 /// Everything that can be configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,6 +114,8 @@ pub struct Settings {
     pub log_level: String,
     /// Levels of single loggers (`logging.level.<name>`).
     pub loggers: LoggerLevels,
+    /// Whether and where to traces are sent (`traces.*`).
+    pub traces: TracesSettings,
 }
 
 impl Default for Settings {
@@ -162,6 +165,7 @@ impl Default for Settings {
             log_format: LogFormat::Text,
             log_level: "info".to_owned(),
             loggers: LoggerLevels::default(),
+            traces: TracesSettings::default(),
         }
     }
 }

@@ -56,7 +56,7 @@ pub static CATALOGUE: LazyLock<Catalogue<Settings>> = LazyLock::new(|| Catalogue
     families: FAMILIES,
     standard: Some(Standard {
         prefix: "OTEL_",
-        set: |settings, name, value| settings.gateway.traces.standard.set(name, value),
+        set: |settings, name, value| settings.traces.standard.set(name, value),
     }),
 });
 
@@ -340,8 +340,6 @@ properties! {
     "gateway.trustedDocuments.file" => gateway.trusted.file, "JSON file of operations that clients may name: an object of documents by their names, or a persisted query manifest.";
     "gateway.trustedDocuments.required" => gateway.trusted.required, "Whether the gateway answers the operations of that file alone.";
     "gateway.batching.maxOperations" => gateway.batch, "Maximum number of requests that the gateway takes in one body, as a list; 0 refuses lists.";
-    "gateway.traces.enabled" => gateway.traces.enabled, "Whether the gateway sends traces by OTLP; needs a build with the feature `otlp`. `auto`: it does if an address is given, here or by a variable of OpenTelemetry. See [Traces](gateway.md#traces).";
-    "gateway.traces.endpoint" => gateway.traces.endpoint, "Address that traces are sent to by OTLP over HTTP, with its path, such as `http://localhost:4318/v1/traces`; with `none`, the variables of OpenTelemetry say it. Needs a build with the feature `otlp`.";
     "gateway.subscriptions.keepAlive" => gateway.subscriptions.keep_alive, "How often the gateway sends the clients of subscriptions a sign of life. A WebSocket whose client gives none in return until the next time is closed. 0 sends none.";
     "gateway.subscriptions.initTimeout" => gateway.subscriptions.init_timeout, "Maximum time for the client of a WebSocket to send `connection_init`, after which it is closed.";
     "gateway.subscriptions.maxConnections" => gateway.subscriptions.max_connections, "Maximum number of connections that are WebSockets or streams of events; further ones are refused with `TOO_MANY_STREAMS`. `auto` is three quarters of `http.maxConnections`, so that requests still get through.";
@@ -373,6 +371,8 @@ properties! {
     "metrics.enabled" => metrics, "Whether the services record metrics, and show those of the process at `/metrics` in the text format of Prometheus. See [Metrics](metrics.md).";
     "logging.slowOperations.threshold" => slow_operations, "Duration from which on an operation is logged as slow, with the hash of its document and none of its values; 0 logs every operation, and `none` no operation. See [Slow operations](metrics.md#slow-operations).";
     "logging.format" => log_format, "Format of the log lines on standard error.";
+    "traces.enabled" => traces.enabled, "Whether traces are sent by OTLP; needs a build with the feature `otlp`. `auto`: they are if an address is given, here or by a variable of OpenTelemetry. See [Traces](traces.md).";
+    "traces.endpoint" => traces.endpoint, "Address that traces are sent to by OTLP over HTTP, with its path, such as `http://localhost:4318/v1/traces`; with `none`, the variables of OpenTelemetry say it. Needs a build with the feature `otlp`.";
 }
 
 #[cfg(test)]

@@ -60,6 +60,8 @@ mod service;
 mod shared_schemas;
 mod side_by_side;
 mod sparql_server;
+#[cfg(feature = "otlp")]
+mod trace_trees;
 mod under_pressure;
 mod white_space;
 mod writing;

@@ -1,7 +1,12 @@
 //! A SPARQL server in this process, over HTTP as RDF4J speaks it or as any server does, from an embedded store.
 
+use std::sync::{Arc, Mutex};
+
 use axum::Router;
+use axum::extract::Request;
+use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
+use axum::middleware::map_request;
 use axum::response::IntoResponse;
 use axum::routing::post;
 use graph_store::remote::http::{ConnectionOptions, ServerKind, ServerType};
@@ -15,6 +20,8 @@ use tokio::sync::oneshot;
 /// A running server; it stops when this is dropped.
 pub(crate) struct SparqlServer {
     pub(crate) address: String,
+    /// The headers of all requests.
+    pub(crate) asked: Arc<Mutex<Vec<HeaderMap>>>,
     _stop: oneshot::Sender<()>,
 }
 
@@ -54,15 +61,23 @@ impl SparqlServer {
         let address = format!("http://{}/{path}", listener.local_addr().unwrap());
         let (stop, stopped) = oneshot::channel::<()>();
         // A failure of the thread shows in what the client sees.
-        std::thread::spawn(move || run(store, listener, stopped));
+        let asked = Arc::<Mutex<Vec<HeaderMap>>>::default();
+        let noted = Arc::clone(&asked);
+        std::thread::spawn(move || run(store, listener, stopped, noted));
         SparqlServer {
             address,
+            asked,
             _stop: stop,
         }
     }
 }
 
-fn run(store: Store, listener: std::net::TcpListener, stopped: oneshot::Receiver<()>) {
+fn run(
+    store: Store,
+    listener: std::net::TcpListener,
+    stopped: oneshot::Receiver<()>,
+    asked: Arc<Mutex<Vec<HeaderMap>>>,
+) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -89,7 +104,11 @@ fn run(store: Store, listener: std::net::TcpListener, stopped: oneshot::Receiver
     let app = Router::new()
         .route("/repositories/r", post(rdf4j))
         .route("/sparql", post(any))
-        .route("/update", post(update));
+        .route("/update", post(update))
+        .layer(map_request(move |request: Request| {
+            asked.lock().unwrap().push(request.headers().clone());
+            async move { request }
+        }));
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener).unwrap();
         let served = axum::serve(listener, app);

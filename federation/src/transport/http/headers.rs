@@ -78,6 +78,7 @@ pub(super) fn outgoing(context: &RequestContext) -> Result<HeaderMap, TransportE
     headers.insert(CONTENT_TYPE, json);
     headers.insert(ACCEPT, HeaderValue::from_static(media::ACCEPTED));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
+    traces::inject(&context.call.span, &mut headers);
     Ok(headers)
 }
 

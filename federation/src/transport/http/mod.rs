@@ -19,16 +19,18 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use bytes::Bytes;
 use graphql_service::RequestContext;
-use reqwest::{Client, ClientBuilder, RequestBuilder, Response, Url};
+use reqwest::{Client, ClientBuilder, RequestBuilder, Response, StatusCode, Url};
 use rustls::ClientConfig;
 use tokio::sync::Semaphore;
+use traces::Peer;
 
 pub use events::{NotSubscriptionSource, SubscriptionSource};
 pub use headers::{OF_THE_CONNECTION, OF_THE_TRANSPORT};
 pub use options::{HttpOptions, HttpOptionsError};
 
 use super::{
-    Phase, SubgraphEvents, SubgraphRequest, SubgraphSubscription, SubgraphTransport, TransportError,
+    Phase, SubgraphEvents, SubgraphRequest, SubgraphSubscription, SubgraphTransport, TracedRequest,
+    TransportError,
 };
 use crate::supergraph::{Subgraph, Supergraph};
 use events::{Clients, Source};
@@ -127,6 +129,7 @@ impl HttpTransport {
         server: &Server,
         request: SubgraphRequest,
         context: &RequestContext,
+        head: impl FnOnce(StatusCode),
     ) -> Result<Bytes, TransportError> {
         let headers = headers::outgoing(context)?;
         let permit = server.exchanges.acquire().await;
@@ -134,6 +137,7 @@ impl HttpTransport {
         let sent = self.client.post(server.url.clone());
         let sent = sent.headers(headers).body(request.body);
         let response = answered(sent, &self.options).await?;
+        head(response.status());
         media::check(response.status(), response.headers())?;
         cache::note(&context.freshness, response.headers());
         headers::note_sequences(context, response.headers());
@@ -143,6 +147,32 @@ impl HttpTransport {
             bound(self.options.idle_timeout),
         )
         .await
+    }
+}
+
+impl HttpTransport {
+    /// Waits for an exchange until its time-out, and until the deadline of its request.
+    async fn in_time(
+        &self,
+        exchange: impl Future<Output = Result<Bytes, TransportError>>,
+        context: &RequestContext,
+    ) -> Result<Bytes, TransportError> {
+        let exchange = within(
+            bound(self.options.request_timeout),
+            Phase::Exchange,
+            exchange,
+        );
+        let left = context
+            .call
+            .deadline
+            .map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        match left {
+            None => exchange.await?,
+            Some(left) => match tokio::time::timeout(left, exchange).await {
+                Ok(answer) => answer?,
+                Err(_) => Err(TransportError::Deadline),
+            },
+        }
     }
 }
 
@@ -167,23 +197,16 @@ impl SubgraphTransport for HttpTransport {
     ) -> Result<Bytes, TransportError> {
         let server = self.servers.get(&subgraph.name);
         let server = server.ok_or(TransportError::NotConnected)?;
-        let exchange = self.exchange(server, request, context);
-        let exchange = within(
-            bound(self.options.request_timeout),
-            Phase::Exchange,
-            exchange,
-        );
-        let left = context
-            .call
-            .deadline
-            .map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        match left {
-            None => exchange.await?,
-            Some(left) => match tokio::time::timeout(left, exchange).await {
-                Ok(answer) => answer?,
-                Err(_) => Err(TransportError::Deadline),
-            },
+        let mut traced = TracedRequest::query(subgraph, &request, context, peer(&server.url));
+        let mut status = None;
+        let context = traced.context();
+        let exchange = self.exchange(server, request, context, |head| status = Some(head));
+        let answer = self.in_time(exchange, context).await;
+        if let Some(status) = status {
+            traced.exchange().answered(status);
         }
+        traced.end(&answer, answer.as_ref().ok().map(Bytes::len));
+        answer
     }
 
     async fn subscribe(
@@ -195,11 +218,23 @@ impl SubgraphTransport for HttpTransport {
         let server = self.servers.get(&subgraph.name);
         let server = server.ok_or(TransportError::NotConnected)?;
         let source = &server.subscriptions;
+        let peer = peer(source.url());
+        let traced = TracedRequest::subscription(subgraph, &subscription, context, peer);
         let begun = self
             .streaming
-            .subscribe(source, subscription, context, &self.options);
-        begun.await
+            .subscribe(source, subscription, traced.context(), &self.options)
+            .await;
+        traced.end(&begun, None);
+        begun
     }
+}
+
+/// Returns what a span says of the server at an address.
+fn peer(url: &Url) -> Option<Peer<'_>> {
+    Some(Peer {
+        address: url.host_str()?,
+        port: url.port_or_known_default(),
+    })
 }
 
 /// Returns what all clients have in common.

@@ -9,6 +9,7 @@ use outbound::{BodyError, causes};
 use reqwest::Response;
 use service_metrics::Call;
 use tokio::sync::SemaphorePermit;
+use traces::Exchange;
 
 use super::error::HttpError;
 
@@ -29,6 +30,7 @@ pub(super) struct Body<'a> {
     /// The request, which is recorded with the end of the body.
     call: Option<Call>,
     _connection: Option<SemaphorePermit<'a>>,
+    traced: Exchange,
 }
 
 impl<'a> Body<'a> {
@@ -46,12 +48,19 @@ impl<'a> Body<'a> {
             last: b'\n',
             call: None,
             _connection: connection,
+            traced: Exchange::untraced(),
         }
     }
 
     /// Records the request once the body is dropped.
     pub(super) fn recorded(mut self, call: Call) -> Self {
         self.call = Some(call);
+        self
+    }
+
+    /// Has the span of the request last as long as the body is read.
+    pub(super) fn traced(mut self, traced: Exchange) -> Self {
+        self.traced = traced;
         self
     }
 
@@ -100,8 +109,12 @@ impl<'a> Body<'a> {
 
     async fn read(&mut self) -> Result<Option<Bytes>, HttpError> {
         let chunk = self.body.next().await;
+        if chunk.is_err() {
+            self.traced.failed("broken_response");
+        }
         let Some(chunk) = chunk.map_err(|error| self.failed(error))? else {
             if self.lines && self.last != b'\n' {
+                self.traced.failed("broken_response");
                 return Err(self.broken("it ends within a line".to_owned()));
             }
             return Ok(None);

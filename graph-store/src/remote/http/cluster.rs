@@ -69,9 +69,14 @@ impl Cluster {
         Exchange {
             server: &self.servers[position],
             channel: &self.requests,
-            system: self.kind.get().map_or("sparql", |kind| kind.as_str()),
             context,
+            system: self.system(),
         }
+    }
+
+    /// Returns the name of the kind of the servers, as far as it is known.
+    fn system(&self) -> &'static str {
+        self.kind.get().map_or("sparql", |kind| kind.as_str())
     }
 
     /// Returns how to check the server at a position.
@@ -256,9 +261,8 @@ impl Cluster {
         let Some(is_filled) = is_filled else {
             return Err(failure.expect("the options have at least one address"));
         };
-        let kind = self.kind.get().map_or("sparql", |kind| kind.as_str());
         Ok(StoreInfo {
-            provider: kind.to_owned(),
+            provider: self.system().to_owned(),
             statements: (!is_filled).then_some(0),
             servers,
         })

@@ -193,6 +193,7 @@ impl HttpEndpoint {
             url,
             content_type: update_type(kind),
             text: &text,
+            operation: "update",
         });
         let updated = cluster.check_within(position, updated);
         within(context, async { updated.await.map(drop) }).await

@@ -5,6 +5,7 @@ use outbound::causes;
 use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION};
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use tokio::sync::SemaphorePermit;
+use traces::Peer;
 
 use super::body::Body;
 use super::client::Channel;
@@ -30,6 +31,8 @@ pub(super) struct Change<'a> {
     pub(super) url: Url,
     pub(super) content_type: &'a str,
     pub(super) text: &'a str,
+    /// What spans call it.
+    pub(super) operation: &'static str,
 }
 
 /// Returns the type of an update that is sent to a server of a kind.
@@ -46,9 +49,9 @@ pub(super) fn update_type(kind: ServerKind) -> &'static str {
 pub(super) struct Exchange<'a> {
     pub(super) server: &'a Server,
     pub(super) channel: &'a Channel,
-    /// What the server is, for metrics.
-    pub(super) system: &'static str,
     pub(super) context: &'a CallContext,
+    /// What spans and metrics call the kind of the server.
+    pub(super) system: &'static str,
 }
 
 impl<'a> Exchange<'a> {
@@ -82,7 +85,8 @@ impl<'a> Exchange<'a> {
             ResultFormat::Json => "application/sparql-results+json",
             ResultFormat::Tsv => "text/tab-separated-values",
         };
-        let answer = self.send("query", request.header(ACCEPT, accepted)).await?;
+        let request = request.header(ACCEPT, accepted);
+        let answer = self.send(request, &Method::POST, "query").await?;
         successful(answer).await
     }
 
@@ -103,19 +107,19 @@ impl<'a> Exchange<'a> {
             .header(CONTENT_TYPE, "application/sparql-query; charset=utf-8")
             .header(ACCEPT, "application/sparql-results+json")
             .body(query.text.to_owned());
-        successful(self.send("query", request).await?).await
+        successful(self.send(request, &Method::PUT, "query").await?).await
     }
 
     /// Sends a change once; returns a successful response.
     pub(super) async fn change(self, change: Change<'_>) -> Result<Body<'a>, HttpError> {
-        let request = self.channel.request(change.method, change.url);
+        let request = self.channel.request(change.method.clone(), change.url);
         let request = match change.content_type {
             "" => request,
             content_type => request.header(CONTENT_TYPE, content_type),
         };
-        let answer = self
-            .send("update", request.body(change.text.to_owned()))
-            .await?;
+        let request = request.body(change.text.to_owned());
+        let answer = self.send(request, &change.method, change.operation);
+        let answer = answer.await?;
         let status = answer.response().status();
         if status.is_success() {
             return Ok(answer);
@@ -129,29 +133,46 @@ impl<'a> Exchange<'a> {
     /// Reads a resource; returns the response whatever its status.
     pub(super) async fn get(self, url: Url, accepted: &str) -> Result<Body<'a>, HttpError> {
         let request = self.channel.request(Method::GET, url);
-        self.send("read", request.header(ACCEPT, accepted)).await
+        let request = request.header(ACCEPT, accepted);
+        self.send(request, &Method::GET, "get").await
     }
 
-    /// Sends a request, and records how long that takes until the end of the answer.
+    /// Sends a request under a span of its own, and records how long it takes, both until the body of the response is
+    /// dropped.
     async fn send(
         self,
-        operation: &'static str,
         request: RequestBuilder,
+        method: &Method,
+        operation: &'static str,
     ) -> Result<Body<'a>, HttpError> {
+        let base = self.server.base();
+        let peer = Peer {
+            address: base.host_str().unwrap_or_default(),
+            port: base.port_or_known_default(),
+        };
+        let span = &self.context.span;
+        let mut traced = traces::Exchange::store(span, self.system, operation, method, peer);
         let mut call = self.server.peer().operation(self.system, operation);
-        match self.sent(request).await {
+        match self.sent(request.headers(traced.headers())).await {
             Ok((response, connection)) => {
                 let status = response.status();
+                traced.answered(status);
                 if status.is_success() {
                     call.succeed();
                 } else {
                     call.refuse(status.as_u16());
                 }
                 let (address, timeout) = (self.server.name(), self.channel.socket_timeout);
-                Ok(Body::new(response, address, timeout, connection).recorded(call))
+                let body = Body::new(response, address, timeout, connection);
+                Ok(body.recorded(call).traced(traced))
             }
             Err(error) => {
                 call.fail(error.word());
+                traced.failed(match &error {
+                    HttpError::Silent { .. } => "timeout",
+                    HttpError::Connect { .. } | HttpError::Lost { .. } => "connection",
+                    _ => "not_sent",
+                });
                 Err(error)
             }
         }

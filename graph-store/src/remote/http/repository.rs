@@ -50,6 +50,7 @@ impl HttpEndpoint {
             url: below(exchange.server.base(), &["repositories", repository]),
             content_type: "",
             text: "",
+            operation: "remove_repository",
         });
         within(context, async { removed.await.map(drop) }).await
     }
@@ -80,6 +81,7 @@ impl HttpEndpoint {
                     url: below(base, &["rest", "repositories"]),
                     content_type: &form_type,
                     text: &form,
+                    operation: "create_repository",
                 }
             }
             _ => Change {
@@ -87,6 +89,7 @@ impl HttpEndpoint {
                 url: below(base, &["repositories", repository]),
                 content_type: "text/turtle; charset=utf-8",
                 text: configuration,
+                operation: "create_repository",
             },
         };
         exchange.change(change).await.map(drop)

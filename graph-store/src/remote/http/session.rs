@@ -99,6 +99,7 @@ impl UpdateSession for HttpSession {
             url: url.clone(),
             content_type: update_type(kind),
             text: &text,
+            operation: "update",
         };
         let mut is_refused = false;
         let update = crate::remote::write::within(context, async {

@@ -114,6 +114,7 @@ impl Wire {
                     url: statements.expect("servers with transactions take updates"),
                     content_type: UPDATE,
                     text,
+                    operation: "update",
                 };
                 exchange.change(change).await.map(drop)
             })
@@ -174,19 +175,19 @@ impl Wire {
     /// Sends a part of a change within the transaction.
     pub(super) async fn send(&self, part: &Part, context: &CallContext) -> Result<(), HttpError> {
         let (action, content_type, text) = match part {
-            Part::Update(text) => ("UPDATE", UPDATE, text),
-            Part::Added(quads) => ("ADD", "application/n-quads; charset=utf-8", quads),
+            Part::Update(text) => (("UPDATE", "update"), UPDATE, text),
+            Part::Added(quads) => (("ADD", "add"), "application/n-quads; charset=utf-8", quads),
         };
         self.act(action, content_type, text, context).await
     }
 
     pub(super) async fn commit(&self, context: &CallContext) -> Result<(), HttpError> {
-        self.act("COMMIT", "", "", context).await
+        self.act(("COMMIT", "commit"), "", "", context).await
     }
 
     async fn act(
         &self,
-        action: &str,
+        (action, operation): (&str, &'static str),
         content_type: &'static str,
         text: &str,
         context: &CallContext,
@@ -196,6 +197,7 @@ impl Wire {
             url: self.action(action),
             content_type,
             text,
+            operation,
         })
         .await
     }
@@ -214,6 +216,7 @@ impl Wire {
             url: self.url.clone(),
             content_type: "",
             text: "",
+            operation: "rollback",
         });
         match cluster.stay(self.server, ended).await {
             Ok(_) => Ok(()),
@@ -356,6 +359,7 @@ async fn open(
         url,
         content_type: "",
         text: "",
+        operation: "begin",
     });
     let opened = opened.await?;
     let location = header(opened.response().headers(), LOCATION);

@@ -8,6 +8,7 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use graphql_service::{Caller, Event, GraphqlError, MemoryAccount, Replies, Reply, Response, Size};
 use tokio::sync::OwnedSemaphorePermit;
+use tracing::Span;
 
 use super::{Log, messages};
 use crate::body::ReadBody;
@@ -35,6 +36,8 @@ pub(super) struct Operation {
     pub(super) text: axum::body::Bytes,
     pub(super) headers: HeaderMap,
     pub(super) caller: Option<Arc<Caller>>,
+    /// The span of the handshake.
+    pub(super) span: Span,
 }
 
 impl Operation {
@@ -71,7 +74,10 @@ impl Operation {
     async fn begun(self) -> BoxStream<'static, Step> {
         let failed = |error: HttpError| stream::iter([Step::Failed(vec![error.into()])]).boxed();
         let (sender, headers) = (Sender(self.caller), &self.headers);
-        let context = match self.endpoint.context(self.request_id, sender, headers) {
+        let context = self
+            .endpoint
+            .context(self.request_id, sender, headers, self.span);
+        let context = match context {
             Ok(context) => context,
             Err(error) => return failed(error),
         };

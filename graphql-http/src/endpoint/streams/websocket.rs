@@ -15,7 +15,8 @@ use serde_json::value::RawValue;
 use tokio::time::{Instant, Interval, MissedTickBehavior, timeout, timeout_at};
 use tokio_stream::StreamMap;
 use tokio_tungstenite::tungstenite::Error as SocketError;
-use tracing::Instrument;
+use traces::RequestSpan;
+use tracing::{Instrument, Span};
 
 use super::messages::{ClientMessage, PROTOCOL, ServerMessage};
 use super::operation::{Operation, Said};
@@ -75,6 +76,7 @@ pub(crate) async fn upgrade(
         forwarding,
         id,
         caller,
+        traced: RequestSpan::among(&parts.extensions),
         serial: 0,
         operations: StreamMap::new(),
         was_heard: true,
@@ -157,6 +159,8 @@ struct Session {
     /// The headers of the operations.
     headers: HeaderMap,
     caller: Option<Arc<Caller>>,
+    /// The span of the handshake.
+    traced: Span,
     /// Number of the last operation.
     serial: u64,
     operations: StreamMap<String, BoxStream<'static, Said>>,
@@ -405,6 +409,7 @@ impl Session {
             text: text.into(),
             headers: self.headers.clone(),
             caller: self.caller.clone(),
+            span: self.traced.clone(),
         };
         let log = Log::new("websocket", request_id.0);
         let said = operation.run(&id, permit, log);

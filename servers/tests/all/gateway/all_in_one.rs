@@ -147,7 +147,7 @@ fn refused_requests_are_told_what_is_meant_by_every_service() {
 #[cfg(feature = "otlp")]
 #[test]
 fn subgraphs_of_the_process_have_spans_too() {
-    use super::collector::{Collector, Manner};
+    use super::collector::{Collector, Manner, Span};
 
     let collector = Collector::start(Manner::Takes);
     let variables = [
@@ -159,20 +159,23 @@ fn subgraphs_of_the_process_have_spans_too() {
     let (_, answer) = post(demo.base("Gateway:"), STAR_WARS.gateway_query, None);
     assert!(answer.get("errors").is_none(), "{answer:#}");
     // A request ends after all its parts.
-    let spans = collector
-        .until(|spans| spans.len() >= 5 && spans.iter().any(|span| span.parent.is_empty()));
-    let request = spans.iter().find(|span| span.parent.is_empty()).unwrap();
-    assert!(request.name.starts_with("query"), "{spans:#?}");
-    assert_eq!(request.resource["service.name"], "federation-gateway");
+    let is_request = |span: &Span| span.parent.is_empty() && span.name == "POST /graphql";
+    let spans = collector.until(|spans| spans.iter().any(is_request));
+    let request = spans.iter().find(|span| is_request(span)).unwrap();
+    let below = |parent: &Span| spans.iter().find(|span| span.parent == parent.id);
+    let operation = below(request).unwrap();
     for subgraph in ["objects", "search", "extension"] {
         let name = |span: &str| span == subgraph;
         let mut of_subgraph = spans
             .iter()
             .filter(|span| name(span.attribute("graphql.subgraph.name")));
         let first = of_subgraph.next().unwrap_or_else(|| panic!("{spans:#?}"));
-        assert_eq!(first.attribute("graphql.subgraph.outcome"), "answered");
-        assert!(of_subgraph.all(|span| span.parent == request.id));
-        assert_eq!(first.parent, request.id);
+        assert_eq!(first.attribute("error.type"), "");
+        assert!(of_subgraph.all(|span| span.parent == operation.id));
+        assert_eq!(first.parent, operation.id);
+        // What the service does is below that.
+        let asked = below(first).unwrap_or_else(|| panic!("{spans:#?}"));
+        assert_eq!(asked.attribute("graphql.operation.type"), "query");
     }
 }
 

@@ -23,7 +23,7 @@ use crate::processes::PATIENCE;
 
 /// What a collector does with what it is sent.
 #[derive(Clone, Copy)]
-pub(super) enum Manner {
+pub(crate) enum Manner {
     /// Takes everything.
     Takes,
     /// Answers with a status.
@@ -36,23 +36,23 @@ pub(super) enum Manner {
 
 /// A span as it was sent.
 #[derive(Clone, Debug)]
-pub(super) struct Span {
-    pub(super) trace_id: String,
-    pub(super) id: String,
+pub(crate) struct Span {
+    pub(crate) trace_id: String,
+    pub(crate) id: String,
     /// Empty if it has none.
-    pub(super) parent: String,
-    pub(super) state: String,
-    pub(super) name: String,
-    pub(super) kind: wire::span::SpanKind,
-    pub(super) is_error: bool,
-    pub(super) nanoseconds: (u64, u64),
-    pub(super) attributes: BTreeMap<String, String>,
+    pub(crate) parent: String,
+    pub(crate) state: String,
+    pub(crate) name: String,
+    pub(crate) kind: wire::span::SpanKind,
+    pub(crate) is_error: bool,
+    pub(crate) nanoseconds: (u64, u64),
+    pub(crate) attributes: BTreeMap<String, String>,
     /// What is said of the service.
-    pub(super) resource: BTreeMap<String, String>,
+    pub(crate) resource: BTreeMap<String, String>,
 }
 
 impl Span {
-    pub(super) fn attribute(&self, name: &str) -> &str {
+    pub(crate) fn attribute(&self, name: &str) -> &str {
         self.attributes.get(name).map_or("", String::as_str)
     }
 }
@@ -66,14 +66,14 @@ struct Taken {
 }
 
 /// A running collector, which ends when this is dropped.
-pub(super) struct Collector {
+pub(crate) struct Collector {
     taken: Arc<Mutex<Taken>>,
-    pub(super) base: String,
+    pub(crate) base: String,
     _runtime: Runtime,
 }
 
 impl Collector {
-    pub(super) fn start(manner: Manner) -> Self {
+    pub(crate) fn start(manner: Manner) -> Self {
         let taken = Arc::<Mutex<Taken>>::default();
         let shared = Arc::clone(&taken);
         let take = move |headers: HeaderMap, body: Bytes| {
@@ -95,12 +95,12 @@ impl Collector {
     }
 
     /// Waits until so many spans have arrived; returns all of them.
-    pub(super) fn spans(&self, at_least: usize) -> Vec<Span> {
+    pub(crate) fn spans(&self, at_least: usize) -> Vec<Span> {
         self.until(|spans| spans.len() >= at_least)
     }
 
     /// Waits until what was sent is as wanted, and returns it.
-    pub(super) fn until(&self, is_as_wanted: impl Fn(&[Span]) -> bool) -> Vec<Span> {
+    pub(crate) fn until(&self, is_as_wanted: impl Fn(&[Span]) -> bool) -> Vec<Span> {
         let begun = Instant::now();
         loop {
             let spans = self.taken.lock().unwrap().spans.clone();
@@ -113,12 +113,12 @@ impl Collector {
     }
 
     /// Returns the headers of all requests.
-    pub(super) fn headers(&self) -> Vec<HeaderMap> {
+    pub(crate) fn headers(&self) -> Vec<HeaderMap> {
         self.taken.lock().unwrap().headers.clone()
     }
 
     /// Returns everything that was sent, as text where it is some.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.taken.lock().unwrap().bytes).into_owned()
     }
 }

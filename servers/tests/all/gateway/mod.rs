@@ -3,7 +3,7 @@
 mod all_in_one;
 pub(crate) mod clock;
 #[cfg(feature = "otlp")]
-mod collector;
+pub(crate) mod collector;
 mod configuration;
 mod faults;
 mod forwarding;

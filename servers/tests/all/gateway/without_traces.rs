@@ -6,11 +6,11 @@ use super::subgraph::Subgraph;
 #[test]
 fn a_build_without_traces_does_not_start_where_they_are_asked_for() {
     for (name, value, property) in [
-        ("GATEWAY_TRACES_ENABLED", "true", "gateway.traces.enabled"),
+        ("TRACES_ENABLED", "true", "traces.enabled"),
         (
-            "GATEWAY_TRACES_ENDPOINT",
+            "TRACES_ENDPOINT",
             "http://127.0.0.1:4318/v1/traces",
-            "gateway.traces.endpoint",
+            "traces.endpoint",
         ),
     ] {
         let subgraph = ("GRAPHQL_SERVICE_0", "http://127.0.0.1:9/graphql");

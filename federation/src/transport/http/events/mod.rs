@@ -103,6 +103,11 @@ impl Source {
         Source { kind, url }
     }
 
+    /// Returns the address that subscriptions are sent to.
+    pub(super) fn url(&self) -> &Url {
+        &self.url
+    }
+
     /// Tells whether TLS is used.
     pub(super) fn is_secure(&self) -> bool {
         self.url.scheme() == "https"

@@ -1,24 +1,24 @@
-//! What traces requests: a tracer, and the queue of the spans that it makes.
+//! What sends spans: a layer that takes them, and the queue of those that have ended.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::middleware;
-use federation::transport::SubgraphTransport;
 use opentelemetry::trace::TracerProvider;
 use opentelemetry::{InstrumentationScope, Key, KeyValue};
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
-use service_runtime::ServiceRouter;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use service_log::SpanLayer;
+use service_metrics::table::SPANS_TOTAL;
 use tokio::sync::oneshot;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
 
 use super::TracesError;
 use super::exporter::Queue;
 use super::losses::Counts;
 use super::options::Options;
-use super::request;
-use super::settings::TracesOptions;
-use super::subgraphs::Traced;
+use crate::config::TracesSettings;
 
 /// Time at the end for what waits to be sent.
 const FLUSH: Duration = Duration::from_millis(1_800);
@@ -31,26 +31,25 @@ const SERVICE_NAME: Key = Key::from_static_str("service.name");
 /// What the name of a service begins with that has none.
 const UNKNOWN: &str = "unknown_service";
 
-/// What traces requests to a gateway; nothing does where that is off.
+/// What sends traces of the process; nothing does where that is off.
 #[derive(Clone, Debug)]
 pub(crate) struct Traces(Option<Arc<Pipeline>>);
 
-/// A tracer, and where its spans go.
+/// Where spans go.
 #[derive(Debug)]
-pub(super) struct Pipeline {
-    pub(super) tracer: SdkTracer,
+struct Pipeline {
     provider: SdkTracerProvider,
     counts: Arc<Counts>,
     options: Options,
 }
 
 impl Traces {
-    /// Sets up what the options ask for, under the name of the service.
+    /// Sets up what the settings ask for, under the name of the service.
     ///
     /// # Errors
     /// When a variable of OpenTelemetry has a value that cannot be used, or requests cannot be sent.
-    pub(crate) fn new(name: &str, traces: &TracesOptions) -> Result<Self, TracesError> {
-        let Some(options) = Options::of(traces)? else {
+    pub(crate) fn new(name: &str, settings: &TracesSettings) -> Result<Self, TracesError> {
+        let Some(options) = Options::of(settings)? else {
             return Ok(Traces(None));
         };
         let counts = Arc::new(Counts::default());
@@ -59,37 +58,30 @@ impl Traces {
             .with_resource(resource(name))
             .with_span_processor(queue)
             .build();
-        let scope = InstrumentationScope::builder("federation-gateway");
-        let scope = scope.with_version(env!("CARGO_PKG_VERSION")).build();
         Ok(Traces(Some(Arc::new(Pipeline {
-            tracer: provider.tracer_with_scope(scope),
             provider,
             counts,
             options,
         }))))
     }
 
-    /// Returns routes of which requests for GraphQL are traced.
-    pub(crate) fn routes(&self, routes: ServiceRouter) -> ServiceRouter {
-        match &self.0 {
-            None => routes,
-            Some(pipeline) => {
-                let pipeline = Arc::clone(pipeline);
-                let trace = middleware::from_fn_with_state(pipeline, request::trace);
-                routes.within(|routes| routes.layer(trace))
-            }
-        }
-    }
-
-    /// Returns a transport of which requests to subgraphs are traced.
-    pub(crate) fn transport(
-        &self,
-        transport: Arc<dyn SubgraphTransport>,
-    ) -> Arc<dyn SubgraphTransport> {
-        match &self.0 {
-            None => transport,
-            Some(_) => Arc::new(Traced(transport)),
-        }
+    /// Returns the layer that takes spans; none where they are not wanted, so that there are none.
+    pub(crate) fn layer(&self) -> Option<SpanLayer> {
+        let pipeline = self.0.as_ref()?;
+        let scope = InstrumentationScope::builder("traces");
+        let scope = scope.with_version(env!("CARGO_PKG_VERSION")).build();
+        let layer = tracing_opentelemetry::layer()
+            .with_tracer(pipeline.provider.tracer_with_scope(scope))
+            // Parents are named, or those that the thread is in by `tracing`.
+            .with_context_activation(false)
+            .with_tracked_inactivity(false)
+            .with_location(false)
+            .with_threads(false)
+            .with_level(false)
+            .with_target(false);
+        // Events of the log are none of spans: what they say of may be for nobody else.
+        let spans = Targets::new().with_target(traces::TARGET, LevelFilter::TRACE);
+        Some(layer.with_filter(spans).boxed())
     }
 
     /// Says where traces go, and then what is lost of them.
@@ -104,6 +96,12 @@ impl Traces {
                 idle.join(", ")
             );
         }
+        let counts = Arc::clone(&pipeline.counts);
+        let _read = service_metrics::watch(move |_| {
+            for (outcome, count) in counts.outcomes() {
+                SPANS_TOTAL.counter([outcome.into()]).absolute(count);
+            }
+        });
         pipeline.counts.watch().await;
     }
 
@@ -122,12 +120,6 @@ impl Traces {
             let _ = tokio::time::timeout(END, ended).await;
         }
         pipeline.counts.end();
-    }
-
-    /// Returns what became of spans, in the text format of Prometheus.
-    pub(crate) fn metrics(&self) -> String {
-        let text = self.0.as_ref().map(|pipeline| pipeline.counts.text());
-        text.unwrap_or_default()
     }
 }
 

@@ -1,8 +1,7 @@
-//! Traces of requests to the gateway, sent by OTLP in builds with the feature `otlp`.
+//! Traces of the requests to all services of the process, sent by OTLP in builds with the feature `otlp`.
 //!
-//! A request to `/graphql` is a span named after its operation. Below it are one for planning, where the plan was not
-//! known, and one for each request to a subgraph. Spans have names, sizes and outcomes; neither documents nor
-//! variables nor headers are in them.
+//! What is a span, and what it is called, is in the crate `traces`. A layer makes spans of OpenTelemetry of these, whatever
+//! the level of the log is, and without events of the log.
 //!
 //! Nobody waits for the collector: ended spans go into a bounded queue, which a thread of its own sends. What is lost
 //! is counted, and said in the log.
@@ -20,20 +19,12 @@ mod not_built;
 mod options;
 #[cfg(feature = "otlp")]
 mod pipeline;
-#[cfg(feature = "otlp")]
-mod propagation;
-#[cfg(feature = "otlp")]
-mod request;
-mod settings;
-#[cfg(feature = "otlp")]
-mod subgraphs;
 
 #[cfg(not(feature = "otlp"))]
 pub(crate) use absent::Traces;
 pub use error::TracesError;
 #[cfg(feature = "otlp")]
 pub(crate) use pipeline::Traces;
-pub use settings::{StandardVariables, TracesEndpoint, TracesOptions};
 
 /// The variables of OpenTelemetry that say where traces go to, the most specific first.
 const ENDPOINTS: [&str; 2] = [

@@ -1,4 +1,4 @@
-//! What the observer of a request learns, and what a transport is told of a request to a subgraph.
+//! What a transport is told of a request to a subgraph.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,30 +7,10 @@ use bytes::Bytes;
 use federation::supergraph::Subgraph;
 use federation::transport::{SubgraphRequest, SubgraphTransport, TransportError};
 use federation::{Gateway, GatewayOptions, InProcess, Supergraph};
-use graphql_service::{ObservedOperation, Request, RequestContext, RequestObserver, Service};
+use graphql_service::{Request, RequestContext, Service};
 use serde_json::json;
 
 use crate::http::runtime;
-
-/// Remembers operations, and whether they were planned.
-#[derive(Debug, Default)]
-struct Remembering(Mutex<Vec<(String, Option<String>, bool)>>);
-
-impl RequestObserver for Remembering {
-    fn operation(&self, operation: ObservedOperation<'_>) {
-        let planned = operation.planned;
-        assert!(planned.is_none_or(|(begun, ended)| begun <= ended));
-        self.0.lock().unwrap().push((
-            operation.operation_type.name().to_owned(),
-            operation.name.map(str::to_owned),
-            planned.is_some(),
-        ));
-    }
-
-    fn for_part(self: Arc<Self>) -> Arc<dyn RequestObserver> {
-        self
-    }
-}
 
 /// Remembers how many entities each subgraph was asked for.
 struct Counting {
@@ -67,28 +47,6 @@ fn shop(representations: &Arc<Mutex<Vec<(String, usize)>>>) -> Gateway {
     };
     let options = GatewayOptions::default();
     Gateway::new(Arc::new(supergraph), Arc::new(transport), options).unwrap()
-}
-
-#[test]
-fn an_observer_learns_of_each_operation_and_of_planning_where_the_plan_is_new() {
-    let gateway = shop(&Arc::default());
-    let observer = Arc::new(Remembering::default());
-    let ask = |query: &str| {
-        let observer = Arc::clone(&observer) as Arc<dyn RequestObserver>;
-        let context = RequestContext::new().with_observer(observer);
-        runtime().block_on(gateway.respond(Request::new(query), context));
-    };
-    ask("query Top { topProducts { name } }");
-    ask("query Top { topProducts { name } }");
-    ask("{ unknownField }");
-    ask("{ topProducts { upc } }");
-    let top = Some("Top".to_owned());
-    let expected = [
-        ("query".to_owned(), top.clone(), true),
-        ("query".to_owned(), top, false),
-        ("query".to_owned(), None, true),
-    ];
-    assert_eq!(*observer.0.lock().unwrap(), expected);
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use reqwest::header::{HeaderName, HeaderValue};
 
-use super::settings::{StandardVariables, TracesEndpoint, TracesOptions};
 use super::{ENDPOINTS, TracesError};
+use crate::config::{StandardVariables, Switch, TracesEndpoint, TracesSettings};
 
 /// The address where none is given.
 const DEFAULT_ENDPOINT: &str = "http://localhost:4318/v1/traces";
@@ -66,12 +66,12 @@ impl Options {
     ///
     /// # Errors
     /// When a variable of OpenTelemetry has a value that cannot be used.
-    pub(super) fn of(settings: &TracesOptions) -> Result<Option<Self>, TracesError> {
+    pub(super) fn of(settings: &TracesSettings) -> Result<Option<Self>, TracesError> {
         let variables = Variables(&settings.standard);
         let is_on = match settings.enabled {
-            Some(true) => true,
-            Some(false) => false,
-            None => {
+            Switch::On => true,
+            Switch::Off => false,
+            Switch::Automatic => {
                 let has_address =
                     settings.endpoint.is_some() || settings.standard.first(&ENDPOINTS).is_some();
                 has_address && variables.allow()?
@@ -228,15 +228,11 @@ fn refused(name: &str, expected: &'static str) -> TracesError {
 mod tests {
     use super::*;
 
-    fn settings(
-        enabled: Option<bool>,
-        endpoint: &str,
-        variables: &[(&str, &str)],
-    ) -> TracesOptions {
-        let mut settings = TracesOptions {
+    fn settings(enabled: Switch, endpoint: &str, variables: &[(&str, &str)]) -> TracesSettings {
+        let mut settings = TracesSettings {
             enabled,
             endpoint: endpoint.parse().ok(),
-            ..TracesOptions::default()
+            ..TracesSettings::default()
         };
         for (name, value) in variables {
             settings.standard.set(name, value);
@@ -245,7 +241,7 @@ mod tests {
     }
 
     fn address(endpoint: &str, variables: &[(&str, &str)]) -> Option<String> {
-        let settings = settings(None, endpoint, variables);
+        let settings = settings(Switch::Automatic, endpoint, variables);
         let options = Options::of(&settings).unwrap();
         options.map(|options| options.endpoint.url().to_string())
     }
@@ -267,9 +263,9 @@ mod tests {
     #[test]
     fn the_switch_wins_over_all_variables() {
         let off = [("OTEL_SDK_DISABLED", "true")];
-        let on = Options::of(&settings(Some(true), "", &off)).unwrap();
+        let on = Options::of(&settings(Switch::On, "", &off)).unwrap();
         assert_eq!(on.unwrap().endpoint.url().as_str(), DEFAULT_ENDPOINT);
-        let off = settings(Some(false), "http://a/", &[]);
+        let off = settings(Switch::Off, "http://a/", &[]);
         assert_eq!(Options::of(&off), Ok(None));
     }
 
@@ -287,13 +283,13 @@ mod tests {
             ("OTEL_BSP_SCHEDULE_DELAY", "-1"),
             ("OTEL_TRACES_SAMPLER", "jaeger_remote"),
         ] {
-            let settings = settings(Some(true), "", &[(name, value)]);
+            let settings = settings(Switch::On, "", &[(name, value)]);
             let text = Options::of(&settings).unwrap_err().to_string();
             assert!(text.contains(name) && !text.contains("hidden"), "{text}");
         }
         for ratio in ["1.5", "half", "NaN"] {
             let sampler = ("OTEL_TRACES_SAMPLER", "parentbased_traceidratio");
-            let settings = settings(Some(true), "", &[sampler, (SAMPLER_ARGUMENT, ratio)]);
+            let settings = settings(Switch::On, "", &[sampler, (SAMPLER_ARGUMENT, ratio)]);
             let text = Options::of(&settings).unwrap_err().to_string();
             assert!(text.contains(SAMPLER_ARGUMENT), "{text}");
         }
@@ -307,7 +303,7 @@ mod tests {
             ("OTEL_SERVICE_NAME", "a"),
             ("OTEL_TRACES_SAMPLER", "always_on"),
         ];
-        let options = Options::of(&settings(Some(true), "", &variables)).unwrap();
+        let options = Options::of(&settings(Switch::On, "", &variables)).unwrap();
         assert_eq!(options.unwrap().idle, ["OTEL_EXPORTER_OTLP_CERTIFICATE"]);
     }
 }

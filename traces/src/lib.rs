@@ -1,0 +1,17 @@
+#![cfg_attr(feature = "http", doc = include_str!("../README.md"))]
+#![cfg_attr(
+    not(feature = "http"),
+    doc = "The spans that a request leaves in all services."
+)]
+
+#[cfg(feature = "opentelemetry")]
+mod context;
+#[cfg(feature = "http")]
+mod exchange;
+mod span;
+mod table;
+
+#[cfg(feature = "http")]
+pub use exchange::{Exchange, Peer, RequestSpan, Subgraph, inject, record_route, trace_id};
+pub use span::{TARGET, operation, plan, record_operation, search};
+pub use table::{SPANS, SpanKind, SpanRow};
