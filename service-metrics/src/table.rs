@@ -157,7 +157,7 @@ metrics! {
         "Subscriptions of clients that are open.";
     SCHEMA_SWITCHES "graphql_schema_switches_total" Counter (None) [SERVICE] Gateway
         "Composite schemas that took the place of another one.";
-    SPANS_TOTAL "gateway_traces_spans_total" Counter (None) [SPANS] Gateway
+    SPANS_TOTAL "traces_spans_total" Counter (None) [SPANS] Process
         "Spans that have ended, by what became of them; only where traces are sent.";
     INDEX_LAG "search_index_lag_seconds" Gauge (Some(Unit::Seconds)) [SERVICE] Search
         "Time since the indexes were last found to have all changes of the data; 0 where no changes are followed.";

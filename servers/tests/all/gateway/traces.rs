@@ -454,9 +454,14 @@ fn spans_that_a_collector_does_not_take_are_counted_and_logged_once_in_a_while()
 #[test]
 fn spans_that_a_collector_rejects_are_counted() {
     let collector = Collector::start(Manner::Rejects(1));
-    let sky = Sky::traced(&collector, &[]);
+    let sky = Sky::traced(&collector, &[("METRICS_ENABLED", "true")]);
     sky.gateway.query("{ moonCount }");
     sky.gateway.wait_for_log("spans were lost", 1);
+    let metrics = sky.gateway.get("/metrics");
+    let start = "traces_spans_total{outcome=\"rejected\"} ";
+    let mut lines = metrics.text.lines();
+    let rejected = lines.find_map(|line| line.strip_prefix(start)).unwrap();
+    assert_ne!(rejected, "0");
     let (_, log) = sky.gateway.stop();
     assert!(log.contains("too many of them"), "{log}");
 }

@@ -18,7 +18,7 @@ use crate::sparql_server::SparqlServer;
 const ON: [&str; 2] = ["--set", "metrics.enabled=true"];
 
 /// What only builds with traces have.
-const OF_TRACES: &str = "gateway_traces_spans_total";
+const OF_TRACES: &str = "traces_spans_total";
 
 /// Returns status and body of `/metrics`.
 fn scrape(base: &str, token: Option<&str>) -> (u16, String) {
