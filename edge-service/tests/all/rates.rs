@@ -6,7 +6,7 @@ use crate::support::{Edge, answering, code, options, requests, route, verifier};
 use crate::tokens::token;
 
 #[tokio::test]
-async fn above_the_limit_of_its_address_a_client_gets_429_and_when_to_come_again() {
+async fn rate_limits_of_8_hold_an_address_with_429_and_say_when_to_come_again() {
     let service = answering("ok");
     let mut options = options();
     options.address_rate = Some("3/h".parse().unwrap());
@@ -47,7 +47,7 @@ async fn above_the_limit_of_its_address_a_client_gets_429_and_when_to_come_again
 }
 
 #[tokio::test]
-async fn each_caller_has_a_limit_of_their_own_wherever_they_come_from() {
+async fn rate_limits_of_8_are_those_of_each_caller_wherever_they_come_from() {
     let service = answering("ok");
     let mut options = options();
     options.address_rate = None;
