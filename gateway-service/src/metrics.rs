@@ -199,7 +199,7 @@ mod tests {
             let metrics = Metrics::new("g", ["a", "c"], OpenSubscriptions::default());
             let peer = Peer::new("localhost", 1);
             metrics.begin("a", 0, None).end(Ok(5));
-            metrics.count(["a", "b", "\"\\\n"]);
+            metrics.count(["a", "b", "\"\n"]);
             metrics.event("a", 5);
             metrics.begin("a", 10, None).end(Ok(2));
             metrics
@@ -223,7 +223,7 @@ mod tests {
             "graphql_subgraph_request_duration_seconds_count{service_name=\"g\",\
              graphql_subgraph_name=\"b\",graphql_subgraph_outcome=\"cancelled\"} 1"
                 .to_owned(),
-            "graphql_subgraph_events_total{service_name=\"g\",graphql_subgraph_name=\"\\\"\\\\\\n\"} 0"
+            "graphql_subgraph_events_total{service_name=\"g\",graphql_subgraph_name=\"\\\"\\n\"} 0"
                 .to_owned(),
             format!("graphql_subgraph_sent_bytes_total{{{labels}}} 20"),
             format!("graphql_subgraph_received_bytes_total{{{labels}}} 12"),
