@@ -16,6 +16,7 @@ const TARGETS: &[&str] = &[
     // What was changed by whom, in the schemas.
     "audit",
     "call_context",
+    "edge_service",
     "federation",
     "gateway_service",
     "graph_store",
