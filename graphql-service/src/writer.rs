@@ -254,6 +254,13 @@ impl<'a> AnswerWriter<'a> {
         if written.truncations != self.truncations {
             return false;
         }
+        let length = written.end - written.start;
+        if length > self.out.capacity() - self.out.len() {
+            // Growing by itself, the segment would have as much room again that nobody counts.
+            self.complete_segment();
+            self.begin_segment(length);
+            self.out.reserve_exact(length);
+        }
         if let Some(start) = written.start.checked_sub(self.complete_len) {
             let end = written.end - self.complete_len;
             self.out.extend_from_within(start..end);
@@ -293,7 +300,11 @@ impl<'a> AnswerWriter<'a> {
 
     fn complete_segment(&mut self) {
         if !self.out.is_empty() {
-            let segment = mem::take(&mut self.out);
+            let mut segment = mem::take(&mut self.out);
+            // Room that stays is memory that nobody counts.
+            if segment.capacity() - segment.len() > segment.len() / 16 {
+                segment.shrink_to_fit();
+            }
             self.complete_len += segment.len();
             self.complete.push(segment.into());
         }

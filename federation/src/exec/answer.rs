@@ -1,227 +1,433 @@
-//! Reads the answers of subgraphs by the form that they must have. What was not asked for is skipped.
+//! Reads the answers of subgraphs into the store, by the form that they must have and in one pass. What was not asked
+//! for is skipped.
 
-use std::cell::Cell;
+use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
 
 use bytes::Bytes;
-use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::found::Errors;
-use crate::plan::Shape;
+use super::store::{OBJECT, ObjectId, Place, Store, Type, VALUE, Value};
+use crate::plan::{Members, Shape};
+use crate::supergraph::Supergraph;
 use crate::transport::Allowance;
 
-/// A value of an answer.
-#[derive(Clone, Debug)]
-pub(super) enum Parsed {
+/// What the data of an answer must be.
+pub(super) enum Expected<'e> {
+    /// An object.
+    Object(&'e Members),
+    /// Lists of entities by key, and what each of them must have.
+    Entities(Vec<(Cow<'e, str>, &'e Members)>),
+}
+
+/// The answer of a subgraph.
+pub(super) struct Answer<'a> {
+    pub(super) data: Data,
+    pub(super) errors: Errors<'a>,
+}
+
+/// The data of an answer. Nothing leads to its objects yet.
+pub(super) enum Data {
+    /// There are none.
     Null,
-    Leaf(Bytes),
-    List(Vec<Parsed>),
-    Object {
-        typename: Option<String>,
-        members: Vec<(Arc<str>, Parsed)>,
-    },
-    /// A scalar where an object should be.
+    /// They are not an object.
     Misfit,
+    Object(ObjectId),
+    /// What each list has; `None` where there is no list.
+    Entities(Vec<Option<Vec<Value>>>),
 }
 
-/// The response of a subgraph.
-#[derive(Deserialize)]
-pub(super) struct Envelope<'a> {
-    #[serde(borrow, default)]
-    pub(super) data: Option<&'a RawValue>,
-    /// Its errors, unread: what is wrong with them must not take the data away.
-    #[serde(borrow, default)]
-    errors: Option<&'a RawValue>,
+/// Why an answer cannot be read.
+#[derive(Debug)]
+pub(super) enum Unread {
+    /// It is not a GraphQL response.
+    NoAnswer,
+    /// There is no memory for it.
+    OutOfMemory,
 }
 
-impl<'a> Envelope<'a> {
-    /// Returns the errors; null counts as none.
-    pub(super) fn errors(&self) -> Errors<'a> {
-        self.errors.map(Errors::read).unwrap_or_default()
-    }
-}
-
-/// Reads the response of a subgraph.
-pub(super) fn envelope(body: &Bytes) -> Result<Envelope<'_>, serde_json::Error> {
-    if body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
-        // It would be read as the members of an object in their order.
-        return Err(serde::de::Error::custom("a list"));
-    }
-    serde_json::from_slice(body)
-}
-
-/// Reads the data of a response; what they take in memory is counted in the allowance of the answer.
-///
-/// # Errors
-/// `None` when there is no memory for them.
-pub(super) fn data(
-    body: &Bytes,
-    data: &RawValue,
-    shape: &Shape,
-    allowance: &Allowance,
-) -> Result<Parsed, Option<serde_json::Error>> {
-    let mut json = serde_json::Deserializer::from_str(data.get());
-    let counter = Counter {
-        allowance,
-        uncounted: Cell::new(0),
-        is_full: Cell::new(false),
-    };
-    let seed = ShapeSeed {
-        body,
-        shape,
-        counter: &counter,
-    };
-    let parsed = seed.deserialize(&mut json);
-    counter.flush();
-    match counter.is_full.get() {
-        true => Err(None),
-        false => parsed.map_err(Some),
-    }
-}
-
-/// Bytes that an item of a list, an object and a member of one take, while they are read and once they are
-/// merged.
-const ITEM: usize = 160;
-const OBJECT: usize = 320;
-const MEMBER: usize = 160;
+/// Most values in a store.
+const MOST: usize = u32::MAX as usize / 4;
 
 /// Bytes that are counted at once.
 const COUNTED: usize = 64 << 10;
 
-/// Most members for which room is made before they are read.
-const RESERVED: usize = 16;
-
-impl Parsed {
-    /// Returns about how many bytes the value takes.
-    pub(super) fn footprint(&self) -> usize {
-        match self {
-            Parsed::Null | Parsed::Leaf(_) | Parsed::Misfit => 0,
-            Parsed::List(items) => items.iter().map(|item| ITEM + item.footprint()).sum(),
-            Parsed::Object { members, .. } => {
-                let members = members.iter();
-                OBJECT
-                    + members
-                        .map(|(_, value)| MEMBER + value.footprint())
-                        .sum::<usize>()
-            }
-        }
+/// Reads the answer of a subgraph; what its data take in memory is counted in its allowance.
+///
+/// # Errors
+/// When it cannot be read. The store is as it was then.
+pub(super) fn read<'a>(
+    body: &'a Bytes,
+    expected: Expected<'_>,
+    supergraph: &Supergraph,
+    store: &mut Store,
+    allowance: &Allowance,
+) -> Result<Answer<'a>, Unread> {
+    let text = std::str::from_utf8(body).map_err(|_| Unread::NoAnswer)?;
+    if text.len() > MOST {
+        return Err(Unread::OutOfMemory);
     }
+    let before = store.filling();
+    store.add_answer(body.clone());
+    let mut reading = Reading {
+        text,
+        supergraph,
+        store,
+        allowance,
+        items: Vec::new(),
+        uncounted: 0,
+        is_full: false,
+    };
+    let mut json = serde_json::Deserializer::from_str(text);
+    let read = json.deserialize_map(Envelope {
+        expected,
+        reading: &mut reading,
+    });
+    let read = read.and_then(|answer| json.end().map(|()| answer));
+    reading.flush();
+    if reading.is_full {
+        store.take_back(before);
+        return Err(Unread::OutOfMemory);
+    }
+    read.map_err(|_| {
+        store.take_back(before);
+        Unread::NoAnswer
+    })
 }
 
-/// Counts what is read.
-struct Counter<'s> {
-    allowance: &'s Allowance,
-    uncounted: Cell<usize>,
-    is_full: Cell<bool>,
+/// An answer that is being read.
+struct Reading<'r> {
+    text: &'r str,
+    supergraph: &'r Supergraph,
+    store: &'r mut Store,
+    allowance: &'r Allowance,
+    /// Items of lists that are not complete, the inner ones last.
+    items: Vec<Value>,
+    uncounted: usize,
+    is_full: bool,
 }
 
-impl Counter<'_> {
-    fn count<E: serde::de::Error>(&self, bytes: usize) -> Result<(), E> {
-        self.uncounted.set(self.uncounted.get() + bytes);
-        if self.uncounted.get() >= COUNTED {
+impl Reading<'_> {
+    fn count<E: Error>(&mut self, bytes: usize) -> Result<(), E> {
+        self.uncounted += bytes;
+        if self.uncounted >= COUNTED {
             self.flush();
         }
-        match self.is_full.get() {
-            true => Err(E::custom("there is no memory")),
-            false => Ok(()),
+        if self.is_full {
+            return Err(E::custom("there is no memory"));
         }
+        Ok(())
     }
 
-    fn flush(&self) {
-        if self.allowance.hold(self.uncounted.take()).is_err() {
-            self.is_full.set(true);
-        }
+    fn flush(&mut self) {
+        let bytes = std::mem::take(&mut self.uncounted);
+        self.is_full |= self.allowance.hold(bytes).is_err() || self.store.values() > MOST;
     }
-}
 
-#[derive(Clone, Copy)]
-struct ShapeSeed<'s> {
-    /// The text that leaves are slices of.
-    body: &'s Bytes,
-    shape: &'s Shape,
-    counter: &'s Counter<'s>,
-}
-
-impl<'de> DeserializeSeed<'de> for ShapeSeed<'_> {
-    type Value = Parsed;
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Parsed, D::Error> {
-        match self.shape {
-            Shape::Object(_) => from.deserialize_any(self),
-            Shape::Leaf => {
-                let text = <&'de RawValue>::deserialize(from)?.get();
-                Ok(match text {
-                    "null" => Parsed::Null,
-                    text => Parsed::Leaf(self.body.slice_ref(text.as_bytes())),
-                })
+    /// Returns a leaf, by its text in the answer.
+    fn leaf(&self, text: &str) -> Value {
+        match text {
+            "null" => Value::Null,
+            text => {
+                let start = text.as_ptr().addr() - self.text.as_ptr().addr();
+                self.store.piece(start, text.len())
             }
         }
     }
 }
 
-impl<'de> Visitor<'de> for ShapeSeed<'_> {
-    type Value = Parsed;
+struct Envelope<'r, 't, 'e> {
+    expected: Expected<'e>,
+    reading: &'r mut Reading<'t>,
+}
+
+impl<'de> Visitor<'de> for Envelope<'_, '_, '_> {
+    type Value = Answer<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
+        f.write_str("a GraphQL response")
     }
 
-    fn visit_unit<E>(self) -> Result<Parsed, E> {
-        Ok(Parsed::Null)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Parsed, E> {
-        Ok(Parsed::Misfit)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Parsed, E> {
-        Ok(Parsed::Misfit)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Parsed, E> {
-        Ok(Parsed::Misfit)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Parsed, E> {
-        Ok(Parsed::Misfit)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Parsed, E> {
-        Ok(Parsed::Misfit)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Parsed, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(self)? {
-            self.counter.count(ITEM)?;
-            list.push(item);
-        }
-        Ok(Parsed::List(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Parsed, A::Error> {
-        let Shape::Object(shapes) = self.shape else {
-            return Ok(Parsed::Misfit);
-        };
-        let room = shapes.len().min(RESERVED);
-        self.counter.count(OBJECT + room * MEMBER)?;
-        let (mut typename, mut members) = (None::<String>, Vec::with_capacity(room));
-        while let Some(key) = map.next_key::<std::borrow::Cow<'de, str>>()? {
-            if let Some((key, shape)) = shapes.get_key_value(&*key) {
-                let seed = ShapeSeed { shape, ..self };
-                self.counter.count(MEMBER)?;
-                members.push((Arc::clone(key), map.next_value_seed(seed)?));
-            } else if key == "__typename" {
-                typename = map.next_value()?;
-                self.counter
-                    .count(typename.as_ref().map_or(0, String::len))?;
-            } else {
-                map.next_value::<IgnoredAny>()?;
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Answer<'de>, A::Error> {
+        let Envelope { expected, reading } = self;
+        let (mut data, mut errors) = (None, None::<Option<&RawValue>>);
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            match &*key {
+                "data" if data.is_none() => {
+                    let expected = &expected;
+                    let reading = &mut *reading;
+                    data = Some(map.next_value_seed(DataSeed { expected, reading })?);
+                }
+                "errors" if errors.is_none() => errors = Some(map.next_value()?),
+                "data" | "errors" => return Err(A::Error::custom("a member is given twice")),
+                _ => _ = map.next_value::<IgnoredAny>()?,
             }
         }
-        Ok(Parsed::Object { typename, members })
+        // What is wrong with errors must not take the data away. Null counts as none.
+        let errors = errors.flatten().map(Errors::read);
+        Ok(Answer {
+            data: data.unwrap_or(Data::Null),
+            errors: errors.unwrap_or_default(),
+        })
+    }
+}
+
+struct DataSeed<'r, 't, 'e> {
+    expected: &'r Expected<'e>,
+    reading: &'r mut Reading<'t>,
+}
+
+impl<'de> DeserializeSeed<'de> for DataSeed<'_, '_, '_> {
+    type Value = Data;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Data, D::Error> {
+        match self.expected {
+            Expected::Object(members) => {
+                let object = ObjectSeed {
+                    members,
+                    place: Place::Root,
+                    reading: self.reading,
+                };
+                Ok(match object.deserialize(from)? {
+                    Value::Object(object) => Data::Object(object),
+                    Value::Null => Data::Null,
+                    _ => Data::Misfit,
+                })
+            }
+            Expected::Entities(lists) => from.deserialize_any(ListsVisitor {
+                lists,
+                reading: self.reading,
+            }),
+        }
+    }
+}
+
+struct ListsVisitor<'r, 't, 'e> {
+    lists: &'r [(Cow<'e, str>, &'e Members)],
+    reading: &'r mut Reading<'t>,
+}
+
+/// What stands for values of JSON that are not expected.
+macro_rules! scalars {
+    ($value:expr, $null:expr) => {
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok($null)
+        }
+
+        fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+    };
+}
+
+impl<'de> Visitor<'de> for ListsVisitor<'_, '_, '_> {
+    type Value = Data;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    scalars!(Data::Misfit, Data::Null);
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Data, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Data::Misfit)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Data, A::Error> {
+        let mut found: Vec<Option<Vec<Value>>> = vec![None; self.lists.len()];
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            let Some(position) = self.lists.iter().position(|(known, _)| *known == key) else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            let value = map.next_value_seed(ObjectSeed {
+                members: self.lists[position].1,
+                place: Place::Root,
+                reading: &mut *self.reading,
+            })?;
+            found[position] = match value {
+                Value::List(items) => Some(self.reading.store.items(items).to_vec()),
+                _ => None,
+            };
+        }
+        Ok(Data::Entities(found))
+    }
+}
+
+/// An object, or lists of objects.
+struct ObjectSeed<'r, 't> {
+    members: &'r Members,
+    place: Place,
+    reading: &'r mut Reading<'t>,
+}
+
+impl<'de> DeserializeSeed<'de> for ObjectSeed<'_, '_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    scalars!(Value::Misfit, Value::Null);
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let ObjectSeed {
+            members,
+            place,
+            reading,
+        } = self;
+        let begin = reading.items.len();
+        loop {
+            let item = ObjectSeed {
+                members,
+                place,
+                reading: &mut *reading,
+            };
+            let Some(item) = list.next_element_seed(item)? else {
+                break;
+            };
+            // In the list, and among the items until that is complete.
+            reading.count(2 * VALUE)?;
+            reading.items.push(item);
+        }
+        Ok(reading.store.add_list(reading.items.drain(begin..)))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let ObjectSeed {
+            members,
+            place,
+            reading,
+        } = self;
+        reading.count(OBJECT + members.width as usize * VALUE)?;
+        let object = reading.store.add_object(members.slot, members.width, place);
+        let mut expected = 0;
+        while let Some(key) = map.next_key_seed(KeySeed { members, expected })? {
+            match key {
+                Key::Member(position) => {
+                    expected = position + 1;
+                    let member = &members.list[position];
+                    let value = match &member.shape {
+                        Shape::Leaf => reading.leaf(map.next_value::<&RawValue>()?.get()),
+                        Shape::Object(members) => map.next_value_seed(ObjectSeed {
+                            members,
+                            place: Place::In {
+                                object,
+                                member: member.place,
+                            },
+                            reading: &mut *reading,
+                        })?,
+                    };
+                    reading.store.set(object, member.place, value);
+                }
+                Key::Typename => {
+                    let supergraph = reading.supergraph;
+                    if let Some(ty) = map.next_value_seed(TypeSeed { supergraph })? {
+                        reading.store.set_type(object, ty);
+                    }
+                }
+                Key::Other => _ = map.next_value::<IgnoredAny>()?,
+            }
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+/// The key of a member.
+enum Key {
+    /// A member that was asked for.
+    Member(usize),
+    Typename,
+    Other,
+}
+
+struct KeySeed<'r> {
+    members: &'r Members,
+    /// The position of the member that is likely to come.
+    expected: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for KeySeed<'_> {
+    type Value = Key;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Key, D::Error> {
+        from.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for KeySeed<'_> {
+    type Value = Key;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Key, E> {
+        Ok(match self.members.find(key, self.expected) {
+            Some(position) => Key::Member(position),
+            None if key == "__typename" => Key::Typename,
+            None => Key::Other,
+        })
+    }
+}
+
+/// The type of an object, as its answer names it.
+struct TypeSeed<'r> {
+    supergraph: &'r Supergraph,
+}
+
+impl<'de> DeserializeSeed<'de> for TypeSeed<'_> {
+    type Value = Option<Type>;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Option<Type>, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl Visitor<'_> for TypeSeed<'_> {
+    type Value = Option<Type>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a type")
+    }
+
+    fn visit_unit<E>(self) -> Result<Option<Type>, E> {
+        Ok(None)
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Option<Type>, E> {
+        let Some(ty) = self.supergraph.type_id(name) else {
+            return Ok(Some(Type::Unknown));
+        };
+        // A subgraph that has an interface as an object type does not know the type.
+        let is_interface = self.supergraph.ty(ty).is_abstract();
+        Ok((!is_interface).then_some(Type::Known(ty)))
     }
 }

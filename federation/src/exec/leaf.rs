@@ -4,32 +4,44 @@ use apollo_compiler::Schema;
 use apollo_compiler::schema::ExtendedType;
 use graphql_service::writer::write_string;
 
+use crate::operation::LeafKind;
+
 /// Writes a leaf that is not null, if it fits its type; what subgraphs say of custom scalars is passed on.
 ///
 /// Returns whether it fits. What is written of one that does not is for the caller to remove.
-pub(super) fn write(api: &Schema, name: &str, text: &str, out: &mut Vec<u8>) -> bool {
-    let first = text.as_bytes().first().copied().unwrap_or_default();
-    let is_number = first == b'-' || first.is_ascii_digit();
-    let fits = match name {
-        "Int" => text.parse::<i32>().is_ok(),
-        "Float" => is_number,
-        "Boolean" => matches!(first, b't' | b'f'),
-        "String" => first == b'"',
-        "ID" if text.parse::<i128>().is_ok() => {
-            write_string(out, text);
+pub(super) fn write(kind: LeafKind, text: &[u8], out: &mut Vec<u8>) -> bool {
+    let first = text.first().copied().unwrap_or_default();
+    let fits = match kind {
+        LeafKind::Int => number::<i32>(text).is_some(),
+        LeafKind::Float => first == b'-' || first.is_ascii_digit(),
+        LeafKind::Boolean => matches!(first, b't' | b'f'),
+        LeafKind::String | LeafKind::Enum => first == b'"',
+        LeafKind::Id if first == b'"' => true,
+        LeafKind::Id if number::<i128>(text).is_some() => {
+            write_string(out, std::str::from_utf8(text).unwrap_or_default());
             return true;
         }
-        "ID" => first == b'"',
-        _ => match api.types.get(name) {
-            Some(ExtendedType::Enum(values)) => {
-                let value = serde_json::from_str::<String>(text);
-                value.is_ok_and(|value| values.values.contains_key(value.as_str()))
-            }
-            _ => true,
-        },
+        LeafKind::Id => false,
+        LeafKind::Custom => true,
     };
-    out.extend_from_slice(text.as_bytes());
+    out.extend_from_slice(text);
     fits
+}
+
+/// Writes a value of an enum, if it is one that clients may see.
+///
+/// Returns as [`write`] does.
+pub(super) fn write_enum(api: &Schema, name: &str, text: &[u8], out: &mut Vec<u8>) -> bool {
+    let Some(ExtendedType::Enum(values)) = api.types.get(name) else {
+        return false;
+    };
+    out.extend_from_slice(text);
+    let value = serde_json::from_slice::<String>(text);
+    value.is_ok_and(|value| values.values.contains_key(value.as_str()))
+}
+
+fn number<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
+    std::str::from_utf8(text).ok()?.parse().ok()
 }
 
 #[cfg(test)]
@@ -42,7 +54,11 @@ mod tests {
         let schema = Schema::parse_and_validate(schema, "schema.graphql").unwrap();
         let written = |name: &str, text: &str| {
             let mut out = Vec::new();
-            let fits = write(&schema, name, text, &mut out);
+            let text = text.as_bytes();
+            let fits = match LeafKind::of(&schema, name) {
+                LeafKind::Enum => write_enum(&schema, name, text, &mut out),
+                kind => write(kind, text, &mut out),
+            };
             fits.then(|| String::from_utf8(out).unwrap())
         };
         assert_eq!(written("Int", "2147483647").as_deref(), Some("2147483647"));

@@ -1,6 +1,7 @@
 //! The objects that a request is about: one list for each step, and several where objects are given different
 //! values from contexts.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use graphql_service::{ErrorCode, GraphqlError, PathSegment};
 use indexmap::{IndexMap, IndexSet};
 
 use super::fetch::Failure;
+use super::found::MAX_ERRORS;
 use super::representations::{Representations, value_text};
 use super::run::Run;
 use super::store::{ObjectId, Seg, Store};
@@ -51,7 +53,7 @@ impl List {
     }
 
     /// Returns the key of the list in the answer.
-    pub(super) fn key(&self, key: &str) -> String {
+    pub(super) fn key<'k>(&self, key: &'k str) -> Cow<'k, str> {
         copied(key, self.copy)
     }
 
@@ -72,9 +74,12 @@ impl List {
             return;
         };
         let representations = std::mem::take(&mut self.representations);
-        into.push((copied(variable, self.copy), representations));
+        into.push((copied(variable, self.copy).into_owned(), representations));
         for (context, value) in contexts.iter().zip(std::mem::take(&mut self.values)) {
-            into.push((copied(&context.variable, self.copy), value.to_vec()));
+            into.push((
+                copied(&context.variable, self.copy).into_owned(),
+                value.to_vec(),
+            ));
         }
     }
 }
@@ -166,7 +171,7 @@ impl Run {
         };
         let made = Representations::new(self.walk(), objects, inputs);
         for (object, why) in &made.skipped {
-            self.store.lack(*object, &step.shape, *why);
+            self.store.lack(*object, &step.members, *why);
         }
         List {
             representations: made.text,
@@ -189,7 +194,7 @@ impl Run {
         for (object, ty) in objects {
             let values = contexts.iter().enumerate();
             let values = values.map(|(number, context)| {
-                let above = self.store.above(object, context.value.levels);
+                let above = self.walk().above(object, context.value.levels);
                 let text = texts.get(self, number, context, above)?;
                 match text {
                     Texts::NULL if context.value.ty.is_non_null() => Err(Some(context)),
@@ -235,12 +240,13 @@ impl Run {
                 "`{parent}.{}` takes `{argument}` from a context, and there is no value",
                 field.name
             );
-            let mut place = self.store.path(object);
-            let key = &self.walk().tree.node(*node).key;
-            place.push(Seg::Key(Arc::clone(key)));
-            for path in self.walk().client_paths(&place) {
-                let error = located(code::CONTEXT_VALUE_MISSING, &message, path);
-                self.report(error, Some(place.clone()));
+            let key = Arc::clone(&self.walk().tree.node(*node).key);
+            for mut place in self.walk().places(object, MAX_ERRORS) {
+                place.push(Seg::Key(Arc::clone(&key)));
+                for path in self.walk().client_paths(&place) {
+                    let error = located(code::CONTEXT_VALUE_MISSING, &message, path);
+                    self.report(error, Some(place.clone()));
+                }
             }
         }
     }

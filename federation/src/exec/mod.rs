@@ -7,6 +7,7 @@ mod fetch;
 mod found;
 mod leaf;
 mod lists;
+mod places;
 mod project;
 mod receive;
 mod representations;

@@ -1,11 +1,11 @@
 //! Writes the answer: the merged data in the order of the client's operation, checked against the API
 //! schema.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use apollo_compiler::ast::Type as AstType;
 use apollo_compiler::{Name, Schema};
-use graphql_service::writer::{AnswerWriter, PathStep, PropagateNull, WriteResult};
+use graphql_service::writer::{AnswerWriter, PathStep, PropagateNull, WriteResult, Written};
 use graphql_service::{ErrorCode, GraphqlError, PathSegment, code as shared};
 use serde_json::value::RawValue;
 
@@ -13,7 +13,7 @@ use super::leaf;
 use super::store::{ObjectId, Store, Value};
 use super::walk::Walk;
 use crate::code;
-use crate::operation::{ClassId, NodeId, Output, Tree};
+use crate::operation::{ClassId, LeafKind, NodeId, Output, Tree};
 use crate::supergraph::{FieldId, TypeId};
 
 /// Writes what introspection answers under a response key of the root.
@@ -26,6 +26,8 @@ pub(super) struct Projection<'p, 'w> {
     pub(super) introspect: &'w Introspect<'p>,
     pub(super) errors: ErrorPaths,
     pub(super) writer: AnswerWriter<'p>,
+    /// What was written of values that objects share.
+    pub(super) shared: HashMap<Value, Written>,
 }
 
 /// The paths of the errors that are known, to tell which nulls are explained.
@@ -37,6 +39,10 @@ pub(super) struct ErrorPaths {
 }
 
 impl ErrorPaths {
+    fn is_empty(&self) -> bool {
+        self.above.is_empty()
+    }
+
     pub(super) fn add(&mut self, path: &[PathSegment]) {
         let prefixes = prefixes(path);
         self.paths.extend(prefixes.last().cloned());
@@ -136,8 +142,44 @@ impl<'p> Projection<'p, '_> {
 
     fn field(&mut self, object: ObjectId, key: &'p Name, node: NodeId) -> WriteResult {
         let walk = self.walk;
-        let value = walk.store.get(object, &walk.tree.node(node).key);
+        let value = walk.store.get(object, walk.tree.node(node).member);
         let ty = &walk.supergraph.field(walk.tree.node(node).field).ty;
+        if walk.store.is_sharing(object) && matches!(value, Value::List(_) | Value::Object(_)) {
+            return self.shared(key, value, ty, node);
+        }
+        self.entered(key, value, ty, node)
+    }
+
+    /// Writes a value that several objects share, once.
+    fn shared(
+        &mut self,
+        key: &'p Name,
+        value: Value,
+        ty: &'p AstType,
+        node: NodeId,
+    ) -> WriteResult {
+        // Each place has errors of its own.
+        let is_without_errors = self.errors.is_empty();
+        let known = self.shared.get(&value).filter(|_| is_without_errors);
+        if known.is_some_and(|written| self.writer.repeat(*written)) {
+            return self.writer.check_size();
+        }
+        let mark = self.writer.mark();
+        self.entered(key, value, ty, node)?;
+        if self.errors.is_empty() {
+            let written = self.writer.written_since(mark);
+            self.shared.insert(value, written);
+        }
+        Ok(())
+    }
+
+    fn entered(
+        &mut self,
+        key: &'p Name,
+        value: Value,
+        ty: &'p AstType,
+        node: NodeId,
+    ) -> WriteResult {
         self.writer.enter(PathStep::Key(key));
         let depth = self.writer.depth();
         let written = self.value(value, ty, node);
@@ -146,17 +188,17 @@ impl<'p> Projection<'p, '_> {
         written
     }
 
-    fn value(&mut self, value: Option<&'p Value>, ty: &'p AstType, node: NodeId) -> WriteResult {
+    fn value(&mut self, value: Value, ty: &'p AstType, node: NodeId) -> WriteResult {
+        let store = self.walk.store;
         let mark = self.writer.mark();
         let written = match value {
-            None | Some(Value::Null | Value::Lacking(_)) => return self.null(ty),
-            Some(Value::List(items)) if ty.is_list() => self.list(items, ty.item_type(), node),
-            Some(Value::Object(object)) if !ty.is_list() => self.object(*object, node, ty),
-            Some(Value::Leaf(text)) => {
-                let text = std::str::from_utf8(text).unwrap_or_default();
-                self.leaf(text, ty)
+            Value::Absent | Value::Null | Value::Lacking(_) => return self.null(ty),
+            Value::List(items) if ty.is_list() => {
+                self.list(store.items(items), ty.item_type(), node)
             }
-            Some(_) => self.wrong("the value has another form than its type"),
+            Value::Object(object) if !ty.is_list() => self.object(object, node, ty),
+            Value::Leaf(text) => self.leaf(store.text(text), ty, self.walk.tree.node(node).kind),
+            _ => self.wrong("the value has another form than its type"),
         };
         match written {
             Ok(()) => Ok(()),
@@ -172,7 +214,7 @@ impl<'p> Projection<'p, '_> {
                 self.writer.out.push(b',');
             }
             self.writer.enter(PathStep::Index(index));
-            self.value(Some(item), ty, node)?;
+            self.value(*item, ty, node)?;
             self.writer.leave();
         }
         self.writer.out.push(b']');
@@ -208,9 +250,9 @@ impl<'p> Projection<'p, '_> {
     }
 
     /// Writes a leaf, or lists of leaves.
-    fn leaf(&mut self, text: &str, ty: &'p AstType) -> WriteResult {
+    fn leaf(&mut self, text: &[u8], ty: &'p AstType, kind: LeafKind) -> WriteResult {
         if ty.is_list() {
-            let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(text) else {
+            let Ok(items) = serde_json::from_slice::<Vec<&RawValue>>(text) else {
                 return self.wrong("the value is not a list");
             };
             self.writer.out.push(b'[');
@@ -219,24 +261,29 @@ impl<'p> Projection<'p, '_> {
                     self.writer.out.push(b',');
                 }
                 self.writer.enter(PathStep::Index(index));
-                self.leaf_item(item.get(), ty.item_type())?;
+                self.leaf_item(item.get(), ty.item_type(), kind)?;
                 self.writer.leave();
             }
             self.writer.out.push(b']');
             return Ok(());
         }
-        if leaf::write(self.api, ty.inner_named_type(), text, &mut self.writer.out) {
+        let out = &mut self.writer.out;
+        let fits = match kind {
+            LeafKind::Enum => leaf::write_enum(self.api, ty.inner_named_type(), text, out),
+            kind => leaf::write(kind, text, out),
+        };
+        if fits {
             return Ok(());
         }
         self.wrong("the value does not fit its type")
     }
 
-    fn leaf_item(&mut self, text: &str, ty: &'p AstType) -> WriteResult {
+    fn leaf_item(&mut self, text: &str, ty: &'p AstType, kind: LeafKind) -> WriteResult {
         if text == "null" {
             return self.null(ty);
         }
         let (mark, depth) = (self.writer.mark(), self.writer.depth());
-        let written = self.leaf(text, ty);
+        let written = self.leaf(text.as_bytes(), ty, kind);
         self.writer.leave_to(depth);
         match written {
             Ok(()) => Ok(()),

@@ -1,18 +1,19 @@
 //! What becomes of the answer to a request: its data are merged, and its errors find their places.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use graphql_service::PathSegment;
 
-use super::answer::{self, Parsed};
+use super::answer::{self, Data, Expected, Unread};
 use super::errors::{self, Late};
 use super::fetch::{Failure, Received};
 use super::found::{Blamed, Errors, MAX_ERRORS, PathItem, SubgraphError};
 use super::lists::List;
+use super::places::Ways;
 use super::run::{Run, Sent};
-use super::store::{Lack, ObjectId, Seg};
-use crate::plan::{Entry, Request, Shape, Step};
+use super::store::{Lack, ObjectId, Place, Seg, Value};
+use crate::plan::{Entry, Request, Step};
 use crate::transport::{Allowance, TransportError};
 
 impl Run {
@@ -27,17 +28,29 @@ impl Run {
             Ok(received) => received,
             Err(failure) => return self.failed(request, sent, &failure),
         };
-        let wrong = |_| Failure::new("it is not a GraphQL response");
-        let envelope = match answer::envelope(&body).map_err(wrong) {
-            Ok(envelope) => envelope,
-            Err(failure) => return self.failed(request, sent, &failure),
+        let supergraph = &self.execution.supergraph;
+        let expected = expected(request, sent);
+        let answer = answer::read(&body, expected, supergraph, &mut self.store, &allowance);
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(cause) => {
+                let failure = match cause {
+                    Unread::OutOfMemory => Failure::of(&TransportError::OutOfMemory),
+                    Unread::NoAnswer => Failure::new("it is not a GraphQL response"),
+                };
+                return self.failed(request, sent, &failure);
+            }
         };
-        let errors = envelope.errors();
-        let data = envelope
-            .data
-            .map(|data| answer::data(&body, data, &shape(request, sent), &allowance));
-        match data {
-            Some(Ok(data)) => {
+        let errors = answer.errors;
+        match answer.data {
+            Data::Null if errors.list.is_empty() => {
+                self.failed(request, sent, &Failure::new("there are no data"));
+            }
+            Data::Null => {
+                self.errors_of(request, sent, &errors);
+                self.fail_all(request, sent);
+            }
+            data => {
                 let merged = self.merge(request, sent, data, &errors, &allowance);
                 // The types of objects tell under which names the client asked for what is in them.
                 self.errors_of(request, sent, &errors);
@@ -46,20 +59,6 @@ impl Run {
                 }
                 self.held.push(allowance);
             }
-            Some(Err(cause)) => {
-                let failure = match cause {
-                    None => Failure::of(&TransportError::OutOfMemory),
-                    Some(_) => Failure::new("it is not a GraphQL response"),
-                };
-                self.failed(request, sent, &failure);
-            }
-            None if errors.list.is_empty() => {
-                self.failed(request, sent, &Failure::new("there are no data"));
-            }
-            None => {
-                self.errors_of(request, sent, &errors);
-                self.fail_all(request, sent);
-            }
         }
     }
 
@@ -67,37 +66,46 @@ impl Run {
         &mut self,
         request: &Request,
         sent: &Sent,
-        data: Parsed,
+        data: Data,
         errors: &Errors<'_>,
         allowance: &Allowance,
     ) -> Result<(), TransportError> {
-        let Parsed::Object { mut members, .. } = data else {
-            self.failed(request, sent, &Failure::new("the data are not an object"));
-            return Ok(());
-        };
-        for list in sent {
-            let (step, objects) = (&request.steps[list.step], &list.objects);
-            let Entry::Entities { key, .. } = &step.entry else {
-                let root = Parsed::Object {
-                    typename: None,
-                    members: members.clone(),
-                };
-                for object in objects.iter().flatten() {
-                    allowance.hold(root.footprint())?;
-                    self.store
-                        .merge(&self.execution.supergraph, *object, root.clone());
+        let lists = match data {
+            Data::Object(said) => {
+                for list in sent {
+                    let step = &request.steps[list.step];
+                    for objects in &list.objects {
+                        self.add(step, objects, said, allowance)?;
+                    }
                 }
-                continue;
-            };
-            let key = list.key(key);
-            let place = members.iter().position(|(known, _)| **known == *key);
-            let entities = place.map(|place| members.swap_remove(place).1);
+                return Ok(());
+            }
+            Data::Entities(lists) => lists,
+            Data::Null | Data::Misfit => {
+                self.failed(request, sent, &Failure::new("the data are not an object"));
+                return Ok(());
+            }
+        };
+        for (list, entities) in sent.iter().zip(lists) {
+            let (step, objects) = (&request.steps[list.step], &list.objects);
             match entities {
-                Some(Parsed::List(entities)) if entities.len() == objects.len() => {
-                    let blamed = Blamed::new(errors, &key);
+                Some(entities) if entities.len() == objects.len() => {
+                    let blamed = Blamed::new(errors, &list.key(step.key()));
                     for (index, (entity, objects)) in entities.into_iter().zip(objects).enumerate()
                     {
-                        self.entity(step, objects, entity, blamed.has(index), allowance)?;
+                        if let Value::Object(said) = entity {
+                            self.add(step, objects, said, allowance)?;
+                            continue;
+                        }
+                        // Null without an error says that the subgraph does not know the entity.
+                        let why = if blamed.has(index) {
+                            Lack::Failed
+                        } else {
+                            Lack::Unknown
+                        };
+                        for object in objects {
+                            self.store.lack(*object, &step.members, why);
+                        }
                     }
                 }
                 // Nobody is asked for no entities.
@@ -117,44 +125,38 @@ impl Run {
         Ok(())
     }
 
-    /// Adds what a subgraph knows of an entity; null without an error says that it does not know it.
-    fn entity(
+    /// Adds what an answer says of an object that stands for others too.
+    fn add(
         &mut self,
         step: &Step,
         objects: &[ObjectId],
-        entity: Parsed,
-        is_error: bool,
+        said: ObjectId,
         allowance: &Allowance,
     ) -> Result<(), TransportError> {
-        let Parsed::Object { .. } = entity else {
-            let why = if is_error {
-                Lack::Failed
-            } else {
-                Lack::Unknown
-            };
-            for object in objects {
-                self.store.lack(*object, &step.shape, why);
-            }
-            return Ok(());
+        let (members, store) = (&step.members, &mut self.store);
+        let (first, others) = match objects {
+            [] => return Ok(()),
+            [first, others @ ..] => (*first, others),
         };
-        let Some((last, others)) = objects.split_last() else {
+        if step.is_shareable && !others.is_empty() {
+            store.add_to_all(objects, members, said);
             return Ok(());
-        };
+        }
         if !others.is_empty() {
-            let size = entity.footprint();
+            let size = store.footprint(said);
             for object in others {
                 allowance.hold(size)?;
-                self.store
-                    .merge(&self.execution.supergraph, *object, entity.clone());
+                let copy = store.copy(said, Place::Of(*object));
+                store.add(*object, members, copy);
             }
         }
-        self.store.merge(&self.execution.supergraph, *last, entity);
+        store.add(first, members, said);
         Ok(())
     }
 
     /// Marks what a step would have fetched for an object.
     pub(super) fn fail(&mut self, step: &Step, object: ObjectId) {
-        self.store.lack(object, &step.shape, Lack::Failed);
+        self.store.lack(object, &step.members, Lack::Failed);
     }
 
     fn fail_all(&mut self, request: &Request, sent: &Sent) {
@@ -181,11 +183,13 @@ impl Run {
     fn common_path(&self, lists: &[List]) -> Vec<PathSegment> {
         let mut common: Option<Vec<PathSegment>> = None;
         for object in lists.iter().flat_map(|list| &list.objects).flatten() {
-            for path in self.walk().client_paths(&self.store.path(*object)) {
-                common = Some(match common {
-                    None => path,
-                    Some(known) => errors::common(&[known, path]),
-                });
+            for place in self.walk().places(*object, usize::MAX) {
+                for path in self.walk().client_paths(&place) {
+                    common = Some(match common {
+                        None => path,
+                        Some(known) => errors::common(&[known, path]),
+                    });
+                }
             }
             if common.as_ref().is_some_and(Vec::is_empty) {
                 break;
@@ -199,7 +203,7 @@ impl Run {
         self.omitted += found.omitted;
         let supergraph = Arc::clone(&self.execution.supergraph);
         let name = &supergraph.subgraph(request.subgraph).name;
-        let mut ways = Ways::new();
+        let mut ways = ByWays::new();
         let mut common = None;
         let with_traces = self.execution.stacktraces;
         for error in &found.list {
@@ -235,40 +239,41 @@ impl Run {
         request: &Request,
         sent: &Sent,
         error: &SubgraphError<'_>,
-        ways: &mut Ways,
+        ways: &mut ByWays,
     ) -> (Vec<Located>, Vec<Vec<Seg>>) {
         let path = error.path();
         let (mut places, mut untold) = (Vec::new(), Vec::new());
         for (number, list) in sent.iter().enumerate() {
             let (step, objects) = (&request.steps[list.step], &list.objects);
             let mut is_of_all = false;
-            let (objects, rest) = match (&step.entry, path.as_slice()) {
+            let (above, rest) = match (&step.entry, path.as_slice()) {
                 (Entry::Root | Entry::Reentry(_), rest) if !rest.is_empty() => {
-                    (objects.iter().flatten().collect::<Vec<_>>(), rest)
+                    (self.places_of(objects.iter().flatten()), rest)
                 }
                 (
                     Entry::Entities { key, .. },
                     [PathItem::Key(first), PathItem::Index(index), rest @ ..],
                 ) if *first == list.key(key) => {
-                    (objects.get(*index).into_iter().flatten().collect(), rest)
+                    let objects = objects.get(*index).into_iter().flatten();
+                    (self.places_of(objects), rest)
                 }
                 (Entry::Entities { key, .. }, [PathItem::Key(first), rest @ ..])
                     if *first == list.key(key) && !rest.is_empty() =>
                 {
                     is_of_all = true;
-                    let ways = ways
-                        .entry(number)
-                        .or_insert_with(|| self.one_of_each_way(list));
-                    (ways.iter().collect(), rest)
+                    let places = ways.entry(number).or_insert_with(|| {
+                        let objects = list.objects.iter().flatten().copied();
+                        Ways::new(self.walk()).places(objects)
+                    });
+                    (places.clone(), rest)
                 }
                 _ => continue,
             };
-            for object in objects {
+            for mut place in above {
                 // More would not be listed.
                 if places.len() + untold.len() > MAX_ERRORS {
                     return (places, untold);
                 }
-                let mut place = self.store.path(*object);
                 place.extend(rest.iter().map(|item| match item {
                     PathItem::Index(index) => Seg::Index(*index),
                     PathItem::Key(key) => Seg::Key(key.as_str().into()),
@@ -290,34 +295,30 @@ impl Run {
         (places, untold)
     }
 
-    /// Returns the objects of a list that different fields lead to, whatever their positions in lists.
-    fn one_of_each_way(&self, list: &List) -> Vec<ObjectId> {
-        let mut ways = HashSet::new();
-        let objects = list.objects.iter().flatten().copied();
-        objects
-            .filter(|object| ways.insert(self.store.way(*object)))
-            .collect()
+    /// Returns the places of objects, as many as can be listed.
+    fn places_of<'o>(&self, objects: impl Iterator<Item = &'o ObjectId>) -> Vec<Vec<Seg>> {
+        let most = MAX_ERRORS + 1;
+        let places = objects.flat_map(|object| self.walk().places(*object, most));
+        places.take(most).collect()
     }
 }
 
-/// By the position of a list in its request, the objects that different fields lead to.
-type Ways = HashMap<usize, Vec<ObjectId>>;
+/// By the position of a list in its request, places that different fields lead to.
+type ByWays = HashMap<usize, Vec<Vec<Seg>>>;
 
 /// A place with the client's path to it.
 type Located = (Vec<Seg>, Vec<PathSegment>);
 
 /// Returns the form that the answer to a request must have.
-fn shape(request: &Request, sent: &Sent) -> Shape {
-    let mut members = HashMap::new();
-    for list in sent {
+fn expected<'r>(request: &'r Request, sent: &Sent) -> Expected<'r> {
+    let of = |list: &List| {
         let step = &request.steps[list.step];
-        match (&step.entry, &step.shape) {
-            (Entry::Entities { key, .. }, shape) => {
-                members.insert(list.key(key).into(), shape.clone());
-            }
-            (_, Shape::Object(root)) => members.extend(root.clone()),
-            (_, Shape::Leaf) => {}
+        (list.key(step.key()), &step.members)
+    };
+    match sent.first().map(|list| &request.steps[list.step]) {
+        Some(step) if !matches!(step.entry, Entry::Entities { .. }) => {
+            Expected::Object(&step.members)
         }
+        _ => Expected::Entities(sent.iter().map(of).collect()),
     }
-    Shape::Object(members)
 }

@@ -1,8 +1,10 @@
 //! Representations of entities, as JSON text, each once.
 
-use std::collections::HashMap;
+use std::hash::BuildHasher;
+use std::ops::Range;
 
-use graphql_service::writer::write_string;
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
 
 use super::store::{Lack, ObjectId, Type, Value};
 use super::walk::Walk;
@@ -28,28 +30,38 @@ impl Representations {
         inputs: &[Input],
     ) -> Self {
         let mut made = Representations::default();
-        let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
+        let inputs: Vec<&Input> = inputs.iter().collect();
+        // Where each text is, and its number.
+        let mut known: HashTable<(Range<usize>, usize)> = HashTable::new();
+        let hasher = RandomState::default();
         made.text.push(b'[');
         for (object, ty) in objects {
-            let mut text = Vec::new();
-            let inputs: Vec<&Input> = inputs.iter().collect();
-            let written = match ty {
-                Some(_) => write_object(walk, object, ty, &inputs, &mut text),
-                None => Err(Lack::Failed),
-            };
-            if let Err(why) = written {
-                made.skipped.push((object, why));
-                continue;
-            }
-            if let Some(index) = known.get(&text) {
-                made.objects[*index].push(object);
-                continue;
-            }
+            let before = made.text.len();
             if !made.objects.is_empty() {
                 made.text.push(b',');
             }
-            made.text.extend_from_slice(&text);
-            known.insert(text, made.objects.len());
+            let begin = made.text.len();
+            let written = match ty {
+                Some(_) => write_object(walk, object, ty, &inputs, &mut made.text),
+                None => Err(Lack::Failed),
+            };
+            if let Err(why) = written {
+                made.text.truncate(before);
+                made.skipped.push((object, why));
+                continue;
+            }
+            let text = &made.text;
+            let hash = |range: &Range<usize>| hasher.hash_one(&text[range.clone()]);
+            let range = begin..text.len();
+            let is_same = |(known, _): &(Range<usize>, usize)| text[known.clone()] == text[begin..];
+            let same = known.find(hash(&range), is_same).map(|(_, number)| *number);
+            if let Some(number) = same {
+                made.text.truncate(before);
+                made.objects[number].push(object);
+                continue;
+            }
+            let entry = (range.clone(), made.objects.len());
+            known.insert_unique(hash(&range), entry, |(range, _)| hash(range));
             made.objects.push(vec![object]);
         }
         made.text.push(b']');
@@ -72,7 +84,7 @@ fn write_object(
     out.push(b'{');
     if let Some(ty) = typename {
         out.extend_from_slice(b"\"__typename\":");
-        write_string(out, &walk.supergraph.ty(ty).name);
+        write_name(&walk.supergraph.ty(ty).name, out);
     }
     let mut is_first = typename.is_none();
     for (position, input) in inputs.iter().enumerate() {
@@ -86,14 +98,15 @@ fn write_object(
             out.push(b',');
         }
         is_first = false;
-        write_string(out, &input.name);
+        write_name(&input.name, out);
         out.push(b':');
-        let same: Vec<&Input> = inputs[position..]
-            .iter()
-            .copied()
-            .filter(|other| other.name == input.name)
-            .collect();
-        let value = walk.store.get(object, &input.key).ok_or(Lack::Failed)?;
+        let value = walk.store.get(object, input.member);
+        if let Value::Leaf(text) = value {
+            out.extend_from_slice(walk.store.text(text));
+            continue;
+        }
+        let others = inputs[position..].iter().copied();
+        let same: Vec<&Input> = others.filter(|other| other.name == input.name).collect();
         match value {
             Value::Lacking(Lack::Unknown) if same.iter().any(|input| input.is_key) => {
                 return Err(Lack::Unknown);
@@ -105,13 +118,20 @@ fn write_object(
     Ok(())
 }
 
+/// Writes a name of GraphQL, which needs no escapes.
+fn write_name(name: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    out.extend_from_slice(name.as_bytes());
+    out.push(b'"');
+}
+
 fn write_value(
     walk: Walk<'_>,
-    value: &Value,
+    value: Value,
     inputs: &[&Input],
     out: &mut Vec<u8>,
 ) -> Result<(), Lack> {
-    write_objects(value, out, &mut |object, out| {
+    write_objects(walk, value, out, &mut |object, out| {
         let only = inputs.iter().find_map(|input| input.only);
         let is_same_for_all = inputs.iter().all(|input| input.parts.len() <= 1);
         let ty = type_of(walk, object, only, is_same_for_all)?;
@@ -125,27 +145,28 @@ fn write_value(
 
 /// Writes a value; its objects, in whatever lists, as they are told to be.
 fn write_objects(
-    value: &Value,
+    walk: Walk<'_>,
+    value: Value,
     out: &mut Vec<u8>,
     write: &mut impl FnMut(ObjectId, &mut Vec<u8>) -> Result<(), Lack>,
 ) -> Result<(), Lack> {
     match value {
         Value::Null | Value::Misfit | Value::Lacking(Lack::Unknown) => {
-            out.extend_from_slice(b"null")
+            out.extend_from_slice(b"null");
         }
-        Value::Lacking(Lack::Failed) => return Err(Lack::Failed),
-        Value::Leaf(text) => out.extend_from_slice(text),
+        Value::Absent | Value::Lacking(Lack::Failed) => return Err(Lack::Failed),
+        Value::Leaf(text) => out.extend_from_slice(walk.store.text(text)),
         Value::List(items) => {
             out.push(b'[');
-            for (position, item) in items.iter().enumerate() {
+            for (position, item) in walk.store.items(items).iter().enumerate() {
                 if position > 0 {
                     out.push(b',');
                 }
-                write_objects(item, out, write)?;
+                write_objects(walk, *item, out, write)?;
             }
             out.push(b']');
         }
-        Value::Object(object) => write(*object, out)?,
+        Value::Object(object) => write(object, out)?,
     }
     Ok(())
 }
@@ -176,8 +197,8 @@ pub(super) fn value_text(
         out.extend_from_slice(b"null");
         return Ok(());
     };
-    let value = walk.store.get(object, &input.key).ok_or(Lack::Failed)?;
-    write_objects(value, out, &mut |object, out| {
+    let value = walk.store.get(object, input.member);
+    write_objects(walk, value, out, &mut |object, out| {
         let ty = type_of(walk, object, input.only, input.parts.len() <= 1)?;
         let is_of = |part: &&Part| ty.is_none_or(|ty| part.types.binary_search(&ty).is_ok());
         let part = input.parts.iter().find(is_of);

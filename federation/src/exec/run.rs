@@ -1,7 +1,7 @@
 //! Runs the requests of a plan.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -22,7 +22,6 @@ use super::store::{Seg, Store};
 use super::walk::Walk;
 use super::work;
 use crate::limits::GatewayLimits;
-use crate::operation::Tree;
 use crate::plan::{Plan, Request};
 use crate::supergraph::{SubgraphId, Supergraph};
 use crate::transport::{
@@ -155,7 +154,7 @@ impl Run {
         let memory = Arc::clone(&execution.context.memory);
         Run {
             together: Together::new(execution.limits.all_subgraph_bytes, memory),
-            store: Store::new(execution.plan.tree.class(Tree::ROOT).ty()),
+            store: Store::new(&execution.plan.tree),
             held: Vec::new(),
             errors: Vec::new(),
             late: Vec::new(),
@@ -347,6 +346,7 @@ impl Run {
             introspect,
             errors: paths,
             writer,
+            shared: HashMap::new(),
         };
         let written = projection.root();
         match projection.writer.is_out_of_memory() {

@@ -1,24 +1,25 @@
-//! The merged data of a request: objects in an arena, leaves as slices of the answers they came in.
-
-use std::sync::Arc;
+//! The merged data of a request: objects are rows of values in one table, leaves are pieces of the answers that they
+//! came in.
 
 use bytes::Bytes;
 
-use super::answer::Parsed;
-use crate::plan::Shape;
-use crate::supergraph::{Supergraph, TypeId};
+use crate::operation::{SlotId, Tree};
+use crate::plan::{Members, Shape};
+use crate::supergraph::TypeId;
 
 /// An object of the store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct ObjectId(usize);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct ObjectId(u32);
 
 /// A value of the store.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Value {
+    /// Nobody has said anything of it.
+    Absent,
     Null,
-    /// JSON text of a scalar, an enum value, or lists of them.
-    Leaf(Bytes),
-    List(Vec<Value>),
+    /// A scalar, an enum value, or lists of them.
+    Leaf(Text),
+    List(Items),
     Object(ObjectId),
     /// A scalar where an object should be.
     Misfit,
@@ -26,8 +27,23 @@ pub(super) enum Value {
     Lacking(Lack),
 }
 
+/// JSON text in an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Text {
+    answer: u32,
+    start: u32,
+    length: u32,
+}
+
+/// The values of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Items {
+    start: u32,
+    length: u32,
+}
+
 /// Why a value is not there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Lack {
     /// A subgraph does not know the entity that has it, or was not asked since the key is unknown.
     Unknown,
@@ -35,13 +51,17 @@ pub(super) enum Lack {
     Failed,
 }
 
-/// Members of one object.
 #[derive(Debug)]
 struct Object {
     /// Its type, where an answer said so.
     ty: Option<Type>,
-    members: Vec<(Arc<str>, Value)>,
-    up: Option<Up>,
+    slot: SlotId,
+    /// Where its row begins, and how many values it has.
+    first: u32,
+    width: u32,
+    place: Place,
+    /// Whether others have the same objects below them.
+    is_sharing: bool,
 }
 
 /// The type that an answer gives an object.
@@ -52,279 +72,458 @@ pub(super) enum Type {
     Unknown,
 }
 
-/// The place of an object in another one.
-#[derive(Clone, Debug)]
-struct Up {
-    object: ObjectId,
-    key: Arc<str>,
-    indices: Vec<usize>,
+/// Where an object is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// It is the root object.
+    Root,
+    /// In a value of another one.
+    In { object: ObjectId, member: u32 },
+    /// It is what an answer says of another one.
+    Of(ObjectId),
+    /// It is what an answer says of several others, by their position in the list of such lists.
+    OfAll(u32),
 }
 
 /// A step from an object to what is in it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Seg {
-    Key(Arc<str>),
+    Key(std::sync::Arc<str>),
     Index(usize),
 }
 
+/// How much a store has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Filling {
+    objects: usize,
+    values: usize,
+    answers: usize,
+}
+
 /// The merged data of a request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Store {
     objects: Vec<Object>,
+    values: Vec<Value>,
+    answers: Vec<Bytes>,
+    /// Lists of objects of which answers say the same.
+    alike: Vec<Vec<ObjectId>>,
 }
+
+/// Bytes of an object and of a value, and as much again for the room that grows ahead of them.
+pub(super) const OBJECT: usize = 2 * size_of::<Object>();
+pub(super) const VALUE: usize = 2 * size_of::<Value>();
 
 impl Store {
     pub(super) const ROOT: ObjectId = ObjectId(0);
 
-    pub(super) fn new(root: TypeId) -> Self {
-        let root = Object {
-            ty: Some(Type::Known(root)),
-            members: Vec::new(),
-            up: None,
-        };
-        Store {
-            objects: vec![root],
-        }
+    /// Creates a store that has the root object of an operation.
+    pub(super) fn new(tree: &Tree) -> Self {
+        let mut store = Store::default();
+        let root = tree.class(Tree::ROOT);
+        store.add_object(root.slot, tree.width(root.slot), Place::Root);
+        store.objects[0].ty = Some(Type::Known(root.ty()));
+        store
     }
 
     pub(super) fn ty(&self, object: ObjectId) -> Option<Type> {
-        self.objects[object.0].ty
+        self.object(object).ty
     }
 
-    pub(super) fn get(&self, object: ObjectId, key: &str) -> Option<&Value> {
-        let members = &self.objects[object.0].members;
-        members
-            .iter()
-            .find(|(known, _)| **known == *key)
-            .map(|(_, value)| value)
+    /// Sets the type that an answer gives an object.
+    pub(super) fn set_type(&mut self, object: ObjectId, ty: Type) {
+        self.objects[object.0 as usize].ty = Some(ty);
+    }
+
+    pub(super) fn slot(&self, object: ObjectId) -> SlotId {
+        self.object(object).slot
+    }
+
+    pub(super) fn place(&self, object: ObjectId) -> Place {
+        self.object(object).place
+    }
+
+    /// Returns objects of which an answer says the same.
+    pub(super) fn alike(&self, number: u32) -> &[ObjectId] {
+        &self.alike[number as usize]
+    }
+
+    /// Returns whether other objects have the same objects below them.
+    pub(super) fn is_sharing(&self, object: ObjectId) -> bool {
+        self.object(object).is_sharing
+    }
+
+    /// Returns whether there are objects that are at several places.
+    pub(super) fn has_shared(&self) -> bool {
+        !self.alike.is_empty()
+    }
+
+    /// Returns the number of values.
+    pub(super) fn values(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Returns the number of objects.
+    pub(super) fn objects(&self) -> usize {
+        self.objects.len()
+    }
+
+    pub(super) fn get(&self, object: ObjectId, member: u32) -> Value {
+        self.values[self.index(object, member)]
+    }
+
+    pub(super) fn set(&mut self, object: ObjectId, member: u32, value: Value) {
+        let index = self.index(object, member);
+        self.values[index] = value;
+    }
+
+    pub(super) fn items(&self, items: Items) -> &[Value] {
+        &self.values[items.start as usize..][..items.length as usize]
+    }
+
+    /// Returns JSON text, which is valid UTF-8.
+    pub(super) fn text(&self, text: Text) -> &[u8] {
+        &self.answers[text.answer as usize][text.start as usize..][..text.length as usize]
+    }
+
+    /// Returns how much there is.
+    pub(super) fn filling(&self) -> Filling {
+        Filling {
+            objects: self.objects.len(),
+            values: self.values.len(),
+            answers: self.answers.len(),
+        }
+    }
+
+    /// Adds an answer, of which values become pieces.
+    pub(super) fn add_answer(&mut self, body: Bytes) {
+        self.answers.push(body);
+    }
+
+    /// Takes back what was added since, to which nothing leads yet.
+    pub(super) fn take_back(&mut self, to: Filling) {
+        self.objects.truncate(to.objects);
+        self.values.truncate(to.values);
+        self.answers.truncate(to.answers);
+    }
+
+    /// Returns a piece of the answer that was added last.
+    pub(super) fn piece(&self, start: usize, length: usize) -> Value {
+        Value::Leaf(Text {
+            answer: short(self.answers.len() - 1),
+            start: short(start),
+            length: short(length),
+        })
+    }
+
+    /// Adds an object without values.
+    pub(super) fn add_object(&mut self, slot: SlotId, width: u32, place: Place) -> ObjectId {
+        let id = ObjectId(short(self.objects.len()));
+        self.objects.push(Object {
+            ty: None,
+            slot,
+            first: short(self.values.len()),
+            width,
+            place,
+            is_sharing: false,
+        });
+        self.values
+            .resize(self.values.len() + width as usize, Value::Absent);
+        id
+    }
+
+    /// Adds a list.
+    pub(super) fn add_list(&mut self, items: impl IntoIterator<Item = Value>) -> Value {
+        let start = self.values.len();
+        self.values.extend(items);
+        Value::List(Items {
+            start: short(start),
+            length: short(self.values.len() - start),
+        })
+    }
+
+    /// Adds what an answer says of an object.
+    pub(super) fn add(&mut self, to: ObjectId, members: &Members, said: ObjectId) {
+        self.objects[said.0 as usize].place = Place::Of(to);
+        self.merge(to, members, said);
+    }
+
+    /// Adds what an answer says of several objects. They have the same objects below them then.
+    pub(super) fn add_to_all(&mut self, to: &[ObjectId], members: &Members, said: ObjectId) {
+        self.objects[said.0 as usize].place = Place::OfAll(short(self.alike.len()));
+        self.alike.push(to.to_vec());
+        for object in to {
+            self.merge(*object, members, said);
+            self.objects[object.0 as usize].is_sharing = true;
+        }
+    }
+
+    fn merge(&mut self, to: ObjectId, members: &Members, said: ObjectId) {
+        self.merge_type(to, said);
+        for member in &members.list {
+            self.put(to, member.place, self.get(said, member.place));
+        }
+    }
+
+    fn merge_type(&mut self, to: ObjectId, from: ObjectId) {
+        if self.ty(to).is_none() {
+            self.objects[to.0 as usize].ty = self.ty(from);
+        }
+    }
+
+    /// Adds a value. Null wins over an object, in whichever order they come: the answer must not depend on which
+    /// subgraph is faster.
+    pub(super) fn put(&mut self, object: ObjectId, member: u32, value: Value) {
+        let index = self.index(object, member);
+        self.values[index] = self.merged(self.values[index], value);
+    }
+
+    fn merged(&mut self, known: Value, value: Value) -> Value {
+        match (known, value) {
+            (known, Value::Absent) => known,
+            (Value::Absent | Value::Lacking(_), value) => value,
+            (Value::Object(object), Value::Object(other)) => {
+                self.merge_type(object, other);
+                for member in 0..self.width(other) {
+                    self.put(object, member, self.get(other, member));
+                }
+                self.objects[other.0 as usize].place = Place::Of(object);
+                known
+            }
+            (Value::List(items), Value::List(others)) if items.length == others.length => {
+                for position in 0..items.length {
+                    let index = (items.start + position) as usize;
+                    let other = self.values[(others.start + position) as usize];
+                    self.values[index] = self.merged(self.values[index], other);
+                }
+                known
+            }
+            (_, Value::Null) => Value::Null,
+            _ => known,
+        }
+    }
+
+    /// Returns a copy of an object and of all that is below it.
+    pub(super) fn copy(&mut self, object: ObjectId, place: Place) -> ObjectId {
+        let copy = self.add_object(self.slot(object), self.width(object), place);
+        self.objects[copy.0 as usize].ty = self.ty(object);
+        for member in 0..self.width(object) {
+            let place = Place::In {
+                object: copy,
+                member,
+            };
+            let value = self.copy_value(self.get(object, member), place);
+            self.set(copy, member, value);
+        }
+        copy
+    }
+
+    fn copy_value(&mut self, value: Value, place: Place) -> Value {
+        match value {
+            Value::Object(object) => Value::Object(self.copy(object, place)),
+            Value::List(items) => {
+                let start = self.values.len();
+                let copied = items.start as usize..(items.start + items.length) as usize;
+                self.values.extend_from_within(copied);
+                for index in start..start + items.length as usize {
+                    self.values[index] = self.copy_value(self.values[index], place);
+                }
+                Value::List(Items {
+                    start: short(start),
+                    length: items.length,
+                })
+            }
+            value => value,
+        }
+    }
+
+    /// Returns about how many bytes an object takes with all that is below it.
+    pub(super) fn footprint(&self, object: ObjectId) -> usize {
+        let row = (0..self.width(object)).map(|member| self.get(object, member));
+        OBJECT + row.map(|value| self.footprint_of(value)).sum::<usize>()
+    }
+
+    fn footprint_of(&self, value: Value) -> usize {
+        VALUE
+            + match value {
+                Value::Object(object) => self.footprint(object),
+                Value::List(items) => {
+                    let items = self.items(items).iter();
+                    items.map(|item| self.footprint_of(*item)).sum()
+                }
+                _ => 0,
+            }
     }
 
     /// Says why what a step would have fetched for an object is not there. What others have fetched stays; below
     /// their objects, the same is said of what they have not fetched.
-    pub(super) fn lack(&mut self, object: ObjectId, shape: &Shape, why: Lack) {
-        let Shape::Object(shapes) = shape else {
-            return;
-        };
-        for (key, shape) in shapes {
-            let members = &mut self.objects[object.0].members;
-            let known = members.iter_mut().find(|(known, _)| known == key);
-            match known.map(|(_, value)| value) {
-                None => members.push((Arc::clone(key), Value::Lacking(why))),
+    pub(super) fn lack(&mut self, object: ObjectId, members: &Members, why: Lack) {
+        for member in &members.list {
+            match self.get(object, member.place) {
+                Value::Absent => self.set(object, member.place, Value::Lacking(why)),
                 // Whichever comes first: what failed may be known.
-                Some(Value::Lacking(known)) => *known = why.max(*known),
-                Some(value) => {
-                    let mut below = Vec::new();
-                    value.objects(&mut below);
-                    for object in below {
-                        self.lack(object, shape, why);
+                Value::Lacking(known) => {
+                    self.set(object, member.place, Value::Lacking(why.max(known)));
+                }
+                value => {
+                    if let Shape::Object(members) = &member.shape {
+                        let mut below = Vec::new();
+                        self.objects_in(value, &mut below);
+                        for object in below {
+                            self.lack(object, members, why);
+                        }
                     }
                 }
             }
         }
     }
 
-    /// Returns the object some levels above another one.
-    pub(super) fn above(&self, mut object: ObjectId, levels: usize) -> ObjectId {
-        for _ in 0..levels {
-            if let Some(up) = &self.objects[object.0].up {
-                object = up.object;
-            }
-        }
-        object
-    }
-
-    /// Returns the keys and indices that lead to an object.
-    pub(super) fn path(&self, mut object: ObjectId) -> Vec<Seg> {
-        let mut path = Vec::new();
-        while let Some(up) = &self.objects[object.0].up {
-            path.extend(up.indices.iter().rev().map(|index| Seg::Index(*index)));
-            path.push(Seg::Key(Arc::clone(&up.key)));
-            object = up.object;
-        }
-        path.reverse();
-        path
-    }
-
-    /// Returns the keys that lead to an object with the types of the objects on the way, the nearest first.
-    pub(super) fn way(&self, mut object: ObjectId) -> Vec<(Option<Type>, Arc<str>)> {
-        let mut way = Vec::new();
-        while let Some(up) = &self.objects[object.0].up {
-            way.push((self.ty(object), Arc::clone(&up.key)));
-            object = up.object;
-        }
-        way
-    }
-
-    /// Adds the members of an object in an answer. Null wins over an object, in whichever order they come:
-    /// the answer must not depend on which subgraph is faster.
-    pub(super) fn merge(&mut self, supergraph: &Supergraph, into: ObjectId, from: Parsed) {
-        let Parsed::Object { typename, members } = from else {
-            return;
-        };
-        if self.objects[into.0].ty.is_none()
-            && let Some(name) = typename
-        {
-            let known = supergraph.type_id(&name).map_or(Type::Unknown, Type::Known);
-            // A subgraph that has an interface as an object type does not know the type.
-            let is_interface = matches!(known, Type::Known(ty) if supergraph.ty(ty).is_abstract());
-            if !is_interface {
-                self.objects[into.0].ty = Some(known);
-            }
-        }
-        for (key, value) in members {
-            let place = self.objects[into.0]
-                .members
-                .iter()
-                .position(|(known, _)| *known == key);
-            let up = Up {
-                object: into,
-                key: Arc::clone(&key),
-                indices: Vec::new(),
-            };
-            match place {
-                Some(place) => {
-                    let known =
-                        std::mem::replace(&mut self.objects[into.0].members[place].1, Value::Null);
-                    let merged = self.merged(supergraph, known, value, &up);
-                    self.objects[into.0].members[place].1 = merged;
-                }
-                None => {
-                    let value = self.added(supergraph, value, &up);
-                    self.objects[into.0].members.push((key, value));
-                }
-            }
-        }
-    }
-
-    fn merged(&mut self, supergraph: &Supergraph, known: Value, from: Parsed, up: &Up) -> Value {
-        match (known, from) {
-            (Value::Object(object), from @ Parsed::Object { .. }) => {
-                self.merge(supergraph, object, from);
-                Value::Object(object)
-            }
-            (Value::List(known), Parsed::List(from)) if known.len() == from.len() => {
-                let pairs = known.into_iter().zip(from).enumerate();
-                let merged = pairs.map(|(index, (known, from))| {
-                    self.merged(supergraph, known, from, &up.at(index))
-                });
-                Value::List(merged.collect())
-            }
-            (Value::Lacking(_), from) => self.added(supergraph, from, up),
-            (_, Parsed::Null) => Value::Null,
-            (known, _) => known,
-        }
-    }
-
-    fn added(&mut self, supergraph: &Supergraph, from: Parsed, up: &Up) -> Value {
-        match from {
-            Parsed::Null => Value::Null,
-            Parsed::Leaf(text) => Value::Leaf(text),
-            Parsed::Misfit => Value::Misfit,
-            Parsed::List(items) => {
-                let items = items.into_iter().enumerate();
-                let added = items.map(|(index, item)| self.added(supergraph, item, &up.at(index)));
-                Value::List(added.collect())
-            }
-            object @ Parsed::Object { .. } => {
-                let id = ObjectId(self.objects.len());
-                self.objects.push(Object {
-                    ty: None,
-                    members: Vec::new(),
-                    up: Some(up.clone()),
-                });
-                self.merge(supergraph, id, object);
-                Value::Object(id)
-            }
-        }
-    }
-}
-
-impl Value {
     /// Adds the objects of a value, in whatever lists.
-    pub(super) fn objects(&self, found: &mut Vec<ObjectId>) {
-        match self {
-            Value::Object(object) => found.push(*object),
-            Value::List(items) => items.iter().for_each(|item| item.objects(found)),
+    pub(super) fn objects_in(&self, value: Value, found: &mut Vec<ObjectId>) {
+        match value {
+            Value::Object(object) => found.push(object),
+            Value::List(items) => {
+                let items = self.items(items).iter();
+                items.for_each(|item| self.objects_in(*item, found));
+            }
             _ => {}
         }
     }
+
+    fn width(&self, object: ObjectId) -> u32 {
+        self.object(object).width
+    }
+
+    fn object(&self, id: ObjectId) -> &Object {
+        &self.objects[id.0 as usize]
+    }
+
+    fn index(&self, object: ObjectId, member: u32) -> usize {
+        (self.object(object).first + member) as usize
+    }
 }
 
-impl Up {
-    fn at(&self, index: usize) -> Up {
-        let mut up = self.clone();
-        up.indices.push(index);
-        up
+impl ObjectId {
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
     }
+}
+
+/// Returns a length or a position in few bytes. What answers hold is bounded, and far from this.
+fn short(length: usize) -> u32 {
+    u32::try_from(length).expect("the length is bounded")
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
+    use std::collections::BTreeSet;
+
+    use apollo_compiler::ExecutableDocument;
+    use apollo_compiler::response::JsonMap;
 
     use super::*;
+    use crate::graph::{ActiveLabels, Graph};
+    use crate::supergraph::Supergraph;
 
-    /// Returns a supergraph, and a store whose root object has an object with a member `x`.
-    fn filled() -> (Supergraph, Store) {
-        let sdl = include_str!("../../tests/cases/shop/supergraph.graphql");
-        let supergraph = Supergraph::parse(sdl, "supergraph.graphql").unwrap();
-        let root = supergraph.type_id("Query").unwrap();
-        let mut store = Store::new(root);
-        store.merge(&supergraph, Store::ROOT, below("x"));
-        (supergraph, store)
+    /// What a step fetches of the root, and what else there is: two leaves of the objects in a list.
+    struct Case {
+        tree: Tree,
+        both: Members,
+        only: [Members; 2],
     }
 
-    fn object(key: &str, value: Parsed) -> Parsed {
-        Parsed::Object {
-            typename: None,
-            members: vec![(key.into(), value)],
+    impl Case {
+        fn new() -> Self {
+            let sdl = include_str!("../../tests/cases/shop/supergraph.graphql");
+            let supergraph = Supergraph::parse(sdl, "supergraph.graphql").unwrap();
+            let text = "{ topProducts { upc name } }";
+            let document =
+                ExecutableDocument::parse_and_validate(supergraph.api(), text, "o").unwrap();
+            let operation = document.operations.get(None).unwrap();
+            let labels = ActiveLabels::default();
+            let graph = Graph::new(&supergraph, &labels);
+            let variables = JsonMap::default();
+            let tree = Tree::new(graph, &document, operation, &variables, 100).unwrap();
+            let list = tree.class(Tree::ROOT).nodes[0];
+            let below = tree.class(tree.node(list).classes[0]).nodes.clone();
+            let members = |leaves: &[usize]| {
+                let leaves = leaves.iter().map(|place| below[*place]);
+                let fetched: BTreeSet<_> = leaves.chain([list]).collect();
+                Members::of_root(&tree, &fetched)
+            };
+            Case {
+                both: members(&[0, 1]),
+                only: [members(&[0]), members(&[1])],
+                tree,
+            }
         }
-    }
 
-    fn below(key: &str) -> Parsed {
-        let leaf = Parsed::Leaf(Bytes::from_static(b"1"));
-        object("below", Parsed::List(vec![object(key, leaf)]))
-    }
+        /// Returns a store with one object in the list.
+        fn store(&self, leaf: usize) -> Store {
+            let mut store = Store::new(&self.tree);
+            self.add(&mut store, leaf);
+            store
+        }
 
-    fn shape(keys: &[&str]) -> Shape {
-        let leaves = keys.iter().map(|key| (Arc::from(*key), Shape::Leaf));
-        let below = Shape::Object(leaves.collect());
-        Shape::Object(HashMap::from([(Arc::from("below"), below)]))
-    }
+        /// Adds an answer that has a leaf of the object in the list.
+        fn add(&self, store: &mut Store, leaf: usize) {
+            let members = &self.only[leaf];
+            let said = store.add_object(members.slot, members.width, Place::Root);
+            let list = &members.list[0];
+            let Shape::Object(below) = &list.shape else {
+                panic!("it is a list of objects");
+            };
+            let place = Place::In {
+                object: said,
+                member: list.place,
+            };
+            let object = store.add_object(below.slot, below.width, place);
+            store.set(object, below.list[0].place, Value::Misfit);
+            let value = store.add_list([Value::Object(object)]);
+            store.set(said, list.place, value);
+            store.add(Store::ROOT, members, said);
+        }
 
-    fn text(store: &Store, key: &str) -> String {
-        let mut found = Vec::new();
-        let below = store.get(Store::ROOT, "below").unwrap();
-        below.objects(&mut found);
-        format!("{:?}", store.get(found[0], key))
+        fn value(&self, store: &Store, leaf: usize) -> Value {
+            let list = &self.only[leaf].list[0];
+            let mut found = Vec::new();
+            store.objects_in(store.get(Store::ROOT, list.place), &mut found);
+            let Shape::Object(below) = &list.shape else {
+                panic!("it is a list of objects");
+            };
+            store.get(found[0], below.list[0].place)
+        }
     }
 
     #[test]
     fn what_a_subgraph_does_not_know_is_lacking_below_what_others_know() {
-        let (_, mut store) = filled();
-        store.lack(Store::ROOT, &shape(&["x", "y"]), Lack::Unknown);
-        assert_eq!(text(&store, "x"), "Some(Leaf(b\"1\"))");
-        assert_eq!(text(&store, "y"), "Some(Lacking(Unknown))");
+        let case = Case::new();
+        let mut store = case.store(0);
+        store.lack(Store::ROOT, &case.both, Lack::Unknown);
+        assert_eq!(case.value(&store, 0), Value::Misfit);
+        assert_eq!(case.value(&store, 1), Value::Lacking(Lack::Unknown));
     }
 
     #[test]
     fn what_another_subgraph_knows_stands_whichever_comes_first() {
-        let (supergraph, mut store) = filled();
-        store.lack(Store::ROOT, &shape(&["y"]), Lack::Unknown);
-        store.merge(&supergraph, Store::ROOT, below("y"));
-        assert_eq!(text(&store, "y"), "Some(Leaf(b\"1\"))");
-        store.lack(Store::ROOT, &shape(&["y"]), Lack::Failed);
-        assert_eq!(text(&store, "y"), "Some(Leaf(b\"1\"))");
+        let case = Case::new();
+        let mut store = case.store(0);
+        store.lack(Store::ROOT, &case.only[1], Lack::Unknown);
+        case.add(&mut store, 1);
+        assert_eq!(case.value(&store, 1), Value::Misfit);
+        store.lack(Store::ROOT, &case.only[1], Lack::Failed);
+        assert_eq!(case.value(&store, 1), Value::Misfit);
     }
 
     #[test]
     fn what_failed_somewhere_is_not_unknown_whichever_comes_first() {
+        let case = Case::new();
         for order in [[Lack::Failed, Lack::Unknown], [Lack::Unknown, Lack::Failed]] {
-            let (_, mut store) = filled();
+            let mut store = case.store(0);
             for why in order {
-                store.lack(Store::ROOT, &shape(&["y"]), why);
+                store.lack(Store::ROOT, &case.only[1], why);
             }
-            assert_eq!(text(&store, "y"), "Some(Lacking(Failed))");
+            assert_eq!(case.value(&store, 1), Value::Lacking(Lack::Failed));
         }
     }
 }

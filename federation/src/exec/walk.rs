@@ -76,9 +76,12 @@ impl Walk<'_> {
         let node = self.tree.node(position);
         let mut found = Vec::new();
         for (above, _) in self.objects(node.class) {
-            if let Some(value) = self.store.get(above, &node.key) {
-                value.objects(&mut found);
-            }
+            let value = self.store.get(above, node.member);
+            self.store.objects_in(value, &mut found);
+        }
+        if self.store.has_shared() {
+            let mut seen = vec![false; self.store.objects()];
+            found.retain(|object| !std::mem::replace(&mut seen[object.index()], true));
         }
         found
     }
@@ -97,12 +100,11 @@ impl Walk<'_> {
 
     fn found(&self, place: &[Seg]) -> (Vec<Vec<PathSegment>>, bool) {
         let mut paths = Paths::default();
-        let root = Value::Object(Store::ROOT);
         self.translate(
             place,
             None,
             &[Tree::ROOT],
-            Some(&root),
+            Value::Object(Store::ROOT),
             &mut Vec::new(),
             &mut paths,
         );
@@ -128,7 +130,7 @@ impl Walk<'_> {
         place: &[Seg],
         position: Option<NodeId>,
         classes: &[ClassId],
-        value: Option<&Value>,
+        value: Value,
         path: &mut Vec<PathSegment>,
         paths: &mut Paths,
     ) {
@@ -136,9 +138,10 @@ impl Walk<'_> {
             None => paths.list.push(path.clone()),
             Some((Seg::Index(index), rest)) => {
                 let item = match value {
-                    Some(Value::List(items)) => items.get(*index),
+                    Value::List(items) => self.store.items(items).get(*index).copied(),
                     _ => None,
                 };
+                let item = item.unwrap_or(Value::Absent);
                 path.push(PathSegment::Index(*index));
                 self.translate(rest, position, classes, item, path, paths);
                 path.pop();
@@ -158,10 +161,12 @@ impl Walk<'_> {
                         let Output::Field { key: client, node } = output else {
                             continue;
                         };
+                        let member = self.tree.node(*node).member;
                         if self.tree.node(*node).key != *key {
                             continue;
                         }
-                        let value = object.and_then(|object| self.store.get(object, key));
+                        let value = object.map(|object| self.store.get(object, member));
+                        let value = value.unwrap_or(Value::Absent);
                         let below = &self.tree.node(*node).classes;
                         path.push(PathSegment::Key(client.to_string()));
                         self.translate(rest, Some(*node), below, value, path, paths);
@@ -180,19 +185,19 @@ impl Walk<'_> {
         &self,
         position: Option<NodeId>,
         classes: &[ClassId],
-        value: Option<&Value>,
+        value: Value,
     ) -> (Vec<ClassId>, Option<ObjectId>) {
-        let Some(Value::Object(object)) = value else {
+        let Value::Object(object) = value else {
             return (classes.to_vec(), None);
         };
         let Some(position) = position else {
-            return (classes.to_vec(), Some(*object));
+            return (classes.to_vec(), Some(object));
         };
-        let ty = self.ty(*object, position);
-        if self.is_untyped(*object, position) {
-            return (classes.to_vec(), Some(*object));
+        let ty = self.ty(object, position);
+        if self.is_untyped(object, position) {
+            return (classes.to_vec(), Some(object));
         }
         let class = ty.and_then(|ty| self.tree.class_of(classes, ty));
-        (class.into_iter().collect(), Some(*object))
+        (class.into_iter().collect(), Some(object))
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use apollo_compiler::executable::{Field, Operation, OperationType, SelectionSet};
 use apollo_compiler::response::JsonMap;
@@ -12,8 +11,8 @@ use graphql_service::limits::exceeded;
 use indexmap::IndexMap;
 
 use super::selections::{Collected, Reader, Selections};
-use super::slots::{Asked, SlotId, Slots};
-use super::tree::{Class, ClassId, Node, NodeId, Output, Tree};
+use super::slots::{Asked, Member, SlotId, Slots};
+use super::tree::{Class, ClassId, LeafKind, Node, NodeId, Output, Tree};
 use crate::code;
 use crate::graph::Graph;
 use crate::supergraph::{FieldId, FieldSet, Selected, Supergraph, TypeId};
@@ -70,12 +69,14 @@ impl Tree {
         let ty = self.class(class).ty();
         let field = supergraph.field_id(ty, name);
         let field = field.expect("validation has checked the field");
-        let (key, slot) = self.slot(supergraph, class, (field, name, arguments), 0);
+        let asked = (field, name, arguments);
+        let member = self.slot(supergraph, class, asked, 0);
+        let slot = member.slot;
         if let Some(known) = self.leaves.get(&(class, slot)) {
             return Ok(*known);
         }
         self.take(1)?;
-        let id = self.push_node(supergraph, class, (field, name, arguments), (key, slot));
+        let id = self.push_node(supergraph, class, asked, member);
         self.leaves.insert((class, slot), id);
         Ok(id)
     }
@@ -139,7 +140,7 @@ impl Tree {
             types,
             nodes: Vec::new(),
             outputs: Vec::new(),
-            slot: position.map_or(Slots::ROOT, |node| self.node(node).slot),
+            slot: position.map_or(Slots::root(), |node| self.node(node).slot),
         });
         if let Some(node) = position {
             self.nodes[node.index()].classes.push(id);
@@ -147,14 +148,14 @@ impl Tree {
         Ok(id)
     }
 
-    /// Returns the key and the slot of a field.
+    /// Returns the slot of a field.
     fn slot(
         &mut self,
         supergraph: &Supergraph,
         class: ClassId,
         (field, name, arguments): (FieldId, &Name, &[AstNode<ast::Argument>]),
         repetition: usize,
-    ) -> (Arc<str>, SlotId) {
+    ) -> Member {
         let asked = Asked {
             name: name.to_string(),
             arguments: text_of(arguments),
@@ -169,21 +170,24 @@ impl Tree {
         supergraph: &Supergraph,
         class: ClassId,
         (field, name, arguments): (FieldId, &Name, &[AstNode<ast::Argument>]),
-        (key, slot): (Arc<str>, SlotId),
+        member: Member,
     ) -> NodeId {
         let id = NodeId::new(self.nodes.len());
+        let inner = supergraph.ty(supergraph.field(field).inner);
         self.nodes.push(Node {
             class,
             field,
             name: name.clone(),
             arguments: arguments.to_vec(),
-            key,
+            key: member.key,
+            member: member.number,
             response_key: None,
-            is_leaf: !supergraph.ty(supergraph.field(field).inner).is_composite(),
+            is_leaf: !inner.is_composite(),
+            kind: LeafKind::of(supergraph.api(), &inner.name),
             classes: Vec::new(),
             is_uniform: false,
             inner: None,
-            slot,
+            slot: member.slot,
         });
         self.classes[class.index()].nodes.push(id);
         id
@@ -327,7 +331,7 @@ impl<'d> Collector<'_, 'd> {
         }
         self.tree.take(1)?;
         let asked = (field, name, arguments.as_slice());
-        let (_, first) = self.tree.slot(supergraph, class, asked, 0);
+        let first = self.tree.slot(supergraph, class, asked, 0).slot;
         let repetitions = self.repetitions.entry((class, first)).or_default();
         let repetition = *repetitions;
         *repetitions += 1;

@@ -11,4 +11,6 @@ mod slots;
 mod tree;
 
 pub(crate) use collect::{Full, too_large};
+pub(crate) use slots::SlotId;
+pub(crate) use tree::LeafKind;
 pub use tree::{Class, ClassId, Node, NodeId, Output, Tree};

@@ -3,13 +3,24 @@
 //! A slot is a place in the merged data, below the slot of the object that it belongs to. Its key is the
 //! name of its field, or another one where that is taken by a field that differs in arguments or in the
 //! shape of its value. Aliases of clients are never used, so they cannot meet names of ours.
+//!
+//! The slots below another one are numbered: in the merged data, an object is a row with a value for each.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A place in the merged data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct SlotId(usize);
+pub(crate) struct SlotId(usize);
+
+/// A slot below another one.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    pub(super) key: Arc<str>,
+    /// Its number.
+    pub(super) number: u32,
+    pub(super) slot: SlotId,
+}
 
 /// What tells the slots of one object apart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,7 +36,9 @@ pub(super) struct Asked {
 
 #[derive(Clone, Debug, Default)]
 struct Slot {
-    below: HashMap<Asked, (Arc<str>, SlotId)>,
+    below: HashMap<Asked, Member>,
+    /// The keys of the slots below, by their numbers.
+    keys: Vec<Arc<str>>,
     taken: HashSet<Arc<str>>,
     /// The numbers that names were given last.
     numbers: HashMap<String, usize>,
@@ -36,16 +49,24 @@ struct Slot {
 pub(super) struct Slots(Vec<Slot>);
 
 impl Slots {
-    pub(super) const ROOT: SlotId = SlotId(0);
-
     pub(super) fn new() -> Self {
         Slots(vec![Slot::default()])
     }
 
-    /// Returns the key and the slot of what is asked below another slot.
-    pub(super) fn get(&mut self, under: SlotId, asked: Asked) -> (Arc<str>, SlotId) {
-        if let Some((key, slot)) = self.0[under.0].below.get(&asked) {
-            return (Arc::clone(key), *slot);
+    /// Returns the slot of the root objects.
+    pub(super) fn root() -> SlotId {
+        SlotId(0)
+    }
+
+    /// Returns the keys of the slots below another one, by their numbers.
+    pub(super) fn keys(&self, under: SlotId) -> &[Arc<str>] {
+        &self.0[under.0].keys
+    }
+
+    /// Returns the slot of what is asked below another one.
+    pub(super) fn get(&mut self, under: SlotId, asked: Asked) -> Member {
+        if let Some(known) = self.0[under.0].below.get(&asked) {
+            return known.clone();
         }
         let slot = SlotId(self.0.len());
         self.0.push(Slot::default());
@@ -58,7 +79,10 @@ impl Slots {
         }
         let key: Arc<str> = key.into();
         parent.taken.insert(Arc::clone(&key));
-        parent.below.insert(asked, (Arc::clone(&key), slot));
-        (key, slot)
+        let number = u32::try_from(parent.keys.len()).expect("operations are bounded");
+        parent.keys.push(Arc::clone(&key));
+        let member = Member { key, number, slot };
+        parent.below.insert(asked, member.clone());
+        member
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use apollo_compiler::{Name, Node as AstNode, ast};
+use apollo_compiler::schema::ExtendedType;
+use apollo_compiler::{Name, Node as AstNode, Schema, ast};
 
 use super::slots::{SlotId, Slots};
 use crate::ids::ids;
@@ -44,7 +45,7 @@ pub struct Class {
     pub nodes: Vec<NodeId>,
     /// What clients see of them, in order.
     pub outputs: Vec<Output>,
-    pub(super) slot: SlotId,
+    pub(crate) slot: SlotId,
 }
 
 /// A member of an object that clients see.
@@ -99,6 +100,36 @@ impl Output {
     }
 }
 
+/// How a leaf is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LeafKind {
+    Int,
+    Float,
+    Boolean,
+    String,
+    Id,
+    Enum,
+    /// A custom scalar, which is not checked.
+    Custom,
+}
+
+impl LeafKind {
+    /// Returns how leaves of a type are checked.
+    pub(crate) fn of(api: &Schema, name: &str) -> Self {
+        match name {
+            "Int" => LeafKind::Int,
+            "Float" => LeafKind::Float,
+            "Boolean" => LeafKind::Boolean,
+            "String" => LeafKind::String,
+            "ID" => LeafKind::Id,
+            _ => match api.types.get(name) {
+                Some(ExtendedType::Enum(_)) => LeafKind::Enum,
+                _ => LeafKind::Custom,
+            },
+        }
+    }
+}
+
 /// A field that is needed of the objects of a class.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -111,12 +142,16 @@ pub struct Node {
     pub name: Name,
     /// Its arguments.
     pub arguments: Vec<AstNode<ast::Argument>>,
-    /// Its name in subgraph operations and in the merged data.
+    /// Its name in subgraph operations and in their answers.
     pub key: Arc<str>,
+    /// Where its values are among those of an object in the merged data.
+    pub(crate) member: u32,
     /// The client's name for it; `None` where only the gateway needs it.
     pub response_key: Option<Name>,
     /// Whether its values are scalars or enum values.
     pub is_leaf: bool,
+    /// How they are checked then.
+    pub(crate) kind: LeafKind,
     /// The classes of its values, if they are objects.
     pub classes: Vec<ClassId>,
     /// Whether clients ask the same of all of its classes, of which there are several, without type conditions and not
@@ -124,7 +159,7 @@ pub struct Node {
     pub is_uniform: bool,
     /// What it was added for, where the gateway needs objects.
     pub(super) inner: Option<FieldSet>,
-    pub(super) slot: SlotId,
+    pub(crate) slot: SlotId,
 }
 
 impl Tree {
@@ -141,6 +176,16 @@ impl Tree {
     #[must_use]
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
+    }
+
+    /// Returns the keys of the values of objects at a slot, by their places.
+    pub(crate) fn keys(&self, slot: SlotId) -> &[Arc<str>] {
+        self.slots.keys(slot)
+    }
+
+    /// Returns how many values objects at a slot have.
+    pub(crate) fn width(&self, slot: SlotId) -> u32 {
+        u32::try_from(self.keys(slot).len()).expect("operations are bounded")
     }
 
     /// Returns the number of fields.

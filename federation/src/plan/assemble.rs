@@ -1,7 +1,6 @@
 //! From groups to requests: entities that one subgraph can be asked for at the same time share one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
 use apollo_compiler::Name;
 use apollo_compiler::executable::Operation;
@@ -10,7 +9,7 @@ use super::builder::Builder;
 use super::document::{Names, Printer};
 use super::group::{Entry as GroupEntry, Group, GroupId};
 use super::search::Found;
-use super::{Context, Entry, Plan, Request, Shape, Step};
+use super::{Context, Entry, Members, Plan, Request, Step};
 use crate::operation::{ClassId, Full, NodeId, Tree};
 use crate::supergraph::TypeJoin;
 
@@ -48,7 +47,8 @@ pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Result<Plan, Full
         let printed = printer.print(&groups)?;
         let steps = groups.iter().zip(printed.names).map(|(group, names)| Step {
             entry: entry(&builder, group, names),
-            shape: shape(&builder.tree, &group.nodes, &begins_at(group)),
+            members: members(&builder.tree, group),
+            is_shareable: is_shareable(&builder, group),
         });
         Ok(Request {
             subgraph: groups[0].subgraph,
@@ -134,29 +134,23 @@ fn arguments(
     given.collect()
 }
 
-/// Returns the form that objects of any of the classes have in an answer.
-fn shape(tree: &Tree, fetched: &BTreeSet<NodeId>, classes: &[ClassId]) -> Shape {
-    let mut below: BTreeMap<&Arc<str>, (bool, Vec<ClassId>)> = BTreeMap::new();
-    for class in classes {
-        for node in tree
-            .class(*class)
-            .nodes
-            .iter()
-            .filter(|node| fetched.contains(node))
-        {
-            let node = tree.node(*node);
-            let (is_leaf, classes) = below.entry(&node.key).or_default();
-            *is_leaf = node.is_leaf;
-            classes.extend(&node.classes);
-        }
-    }
-    let members = below.into_iter().map(|(key, (is_leaf, classes))| {
-        let shape = if is_leaf {
-            Shape::Leaf
-        } else {
-            shape(tree, fetched, &classes)
-        };
-        (Arc::clone(key), shape)
-    });
-    Shape::Object(members.collect())
+fn members(tree: &Tree, group: &Group) -> Members {
+    let classes = begins_at(group);
+    Members::new(tree, tree.class(classes[0]).slot, &group.nodes, &classes)
+}
+
+/// Returns whether nothing else adds to the objects that a group fetches.
+fn is_shareable(builder: &Builder<'_>, group: &Group) -> bool {
+    let classes = begins_at(group).into_iter();
+    let mut nodes = classes.flat_map(|class| &builder.tree.class(class).nodes);
+    let has_contexts = |group: &Group| matches!(&group.entry, GroupEntry::Entities { contexts, .. } if !contexts.is_empty());
+    // The value of a context depends on where an object is.
+    !builder.groups.iter().any(has_contexts)
+        && nodes.all(|node| {
+            let is_only = builder
+                .fetched
+                .get(node)
+                .is_none_or(|groups| groups.len() == 1);
+            is_only || builder.tree.node(*node).is_leaf || !group.nodes.contains(node)
+        })
 }

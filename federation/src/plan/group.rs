@@ -64,8 +64,10 @@ pub struct ContextValue {
 pub struct Input {
     /// Its name.
     pub name: String,
-    /// The key of its value in the merged data.
+    /// The key of its value in the answer that has it.
     pub key: Arc<str>,
+    /// Where its value is among those of an object in the merged data.
+    pub(crate) member: u32,
     /// Whether it is part of the key: without it there is no representation.
     pub is_key: bool,
     /// Whether its objects say their type.

@@ -17,13 +17,11 @@ mod place;
 mod presence;
 mod schedule;
 mod search;
+mod shape;
 mod template;
 mod text;
 mod types;
 mod ways;
-
-use std::collections::HashMap;
-use std::sync::Arc;
 
 use apollo_compiler::executable::{Operation, OperationType};
 use apollo_compiler::response::JsonMap;
@@ -39,6 +37,7 @@ use crate::supergraph::{SubgraphId, Supergraph, TypeId};
 
 pub use builder::Cost;
 pub use group::{ContextValue, Input, Part};
+pub(crate) use shape::{Members, Shape};
 pub use template::Template;
 pub(crate) use template::copied;
 
@@ -100,7 +99,19 @@ pub struct Step {
     /// The objects that it is about.
     pub entry: Entry,
     /// The members of each object in the answer.
-    pub shape: Shape,
+    pub(crate) members: Members,
+    /// Whether objects that stand for the same entity can have the same objects below them.
+    pub(crate) is_shareable: bool,
+}
+
+impl Step {
+    /// Returns the key of its entities in the answer; empty where it begins at a root.
+    pub(crate) fn key(&self) -> &str {
+        match &self.entry {
+            Entry::Entities { key, .. } => key,
+            _ => "",
+        }
+    }
 }
 
 /// The objects that an answer is about.
@@ -130,15 +141,6 @@ pub enum Entry {
         /// What they are given from objects above.
         contexts: Vec<Context>,
     },
-}
-
-/// The form of a value in an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// A leaf, or lists of leaves.
-    Leaf,
-    /// An object, or lists of objects: what is below each member, by key.
-    Object(HashMap<Arc<str>, Shape>),
 }
 
 /// What is planned.

@@ -427,6 +427,7 @@ impl<'s> Builder<'s> {
             inputs.push(Input {
                 name: name.to_string(),
                 key: self.tree.node(node).key.clone(),
+                member: self.tree.node(node).member,
                 is_key: matches!(needed, Needed::Key(_)),
                 has_typename: is_abstract || inner.selections.contains(&Selected::Typename),
                 only: (!is_abstract && !inner.is_empty()).then_some(declared),

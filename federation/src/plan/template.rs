@@ -1,6 +1,7 @@
 //! Operations with lists of entities that are repeated: objects that are given different values from contexts
 //! cannot be in one list, and how many values there are is not known before.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -31,10 +32,10 @@ pub(super) struct ListText {
 }
 
 /// Returns the name of a key or a variable in a copy of a list. The first has the name itself.
-pub(crate) fn copied(name: &str, copy: usize) -> String {
+pub(crate) fn copied(name: &str, copy: usize) -> Cow<'_, str> {
     match copy {
-        0 => name.to_owned(),
-        _ => format!("{name}_{copy}"),
+        0 => name.into(),
+        _ => format!("{name}_{copy}").into(),
     }
 }
 

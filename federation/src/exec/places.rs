@@ -1,0 +1,150 @@
+//! The places of objects in the merged data. An object that stands for an entity is wherever the entity is.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use super::store::{ObjectId, Place, Seg, Type, Value};
+use super::walk::Walk;
+
+impl Walk<'_> {
+    /// Returns the places of an object, at most so many.
+    pub(super) fn places(&self, object: ObjectId, most: usize) -> Vec<Vec<Seg>> {
+        match self.store.place(object) {
+            Place::Root => vec![Vec::new()],
+            Place::Of(other) => self.places(other, most),
+            Place::OfAll(others) => {
+                let others = self.store.alike(others).iter();
+                let places = others.flat_map(|other| self.places(*other, most));
+                places.take(most).collect()
+            }
+            Place::In {
+                object: above,
+                member,
+            } => {
+                let mut places = self.places(above, most);
+                for place in &mut places {
+                    self.step(above, member, object, place);
+                }
+                places
+            }
+        }
+    }
+
+    /// Adds the steps from an object to one in a value of it.
+    fn step(&self, above: ObjectId, member: u32, object: ObjectId, place: &mut Vec<Seg>) {
+        place.push(Seg::Key(self.key(above, member)));
+        self.find(self.store.get(above, member), object, place);
+    }
+
+    fn key(&self, object: ObjectId, member: u32) -> Arc<str> {
+        let keys = self.tree.keys(self.store.slot(object));
+        Arc::clone(&keys[member as usize])
+    }
+
+    /// Adds the positions of an object in lists. Returns whether it is there.
+    fn find(&self, value: Value, object: ObjectId, place: &mut Vec<Seg>) -> bool {
+        match value {
+            Value::Object(known) => known == object,
+            Value::List(items) => {
+                let mut items = self.store.items(items).iter().enumerate();
+                items.any(|(index, item)| {
+                    place.push(Seg::Index(index));
+                    let is_here = self.find(*item, object, place);
+                    if !is_here {
+                        place.pop();
+                    }
+                    is_here
+                })
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns the object some levels above another one, which is at one place.
+    pub(super) fn above(&self, mut object: ObjectId, mut levels: usize) -> ObjectId {
+        loop {
+            object = match self.store.place(object) {
+                Place::Of(other) => other,
+                Place::OfAll(others) => self.store.alike(others)[0],
+                Place::In { object: above, .. } if levels > 0 => {
+                    levels -= 1;
+                    above
+                }
+                Place::In { .. } | Place::Root => return object,
+            };
+        }
+    }
+}
+
+/// The keys that lead to an object, with the types of the objects on the way.
+type Way = Vec<(Option<Type>, Arc<str>)>;
+
+/// Finds one place for each of the ways to objects, whatever the positions in lists.
+pub(super) struct Ways<'w> {
+    walk: Walk<'w>,
+    known: HashMap<ObjectId, Rc<IndexMap<Way, Vec<Seg>>>>,
+}
+
+impl<'w> Ways<'w> {
+    pub(super) fn new(walk: Walk<'w>) -> Self {
+        Ways {
+            walk,
+            known: HashMap::new(),
+        }
+    }
+
+    /// Returns one place for each of the ways to objects.
+    pub(super) fn places(mut self, objects: impl Iterator<Item = ObjectId>) -> Vec<Vec<Seg>> {
+        let (mut places, mut seen) = (Vec::new(), HashSet::new());
+        for object in objects {
+            for (way, place) in self.of(object).iter() {
+                if seen.insert(way.clone()) {
+                    places.push(place.clone());
+                }
+            }
+        }
+        places
+    }
+
+    fn of(&mut self, object: ObjectId) -> Rc<IndexMap<Way, Vec<Seg>>> {
+        if let Some(known) = self.known.get(&object) {
+            return Rc::clone(known);
+        }
+        let walk = self.walk;
+        let ways = match walk.store.place(object) {
+            Place::Root => Rc::new(IndexMap::from([(Way::new(), Vec::new())])),
+            Place::Of(other) => self.of(other),
+            Place::OfAll(others) => {
+                let mut ways = IndexMap::new();
+                for other in walk.store.alike(others) {
+                    let of_other = self.of(*other);
+                    ways.extend(
+                        of_other
+                            .iter()
+                            .map(|(way, place)| (way.clone(), place.clone())),
+                    );
+                }
+                Rc::new(ways)
+            }
+            Place::In {
+                object: above,
+                member,
+            } => {
+                let ways = self.of(above);
+                let step = (walk.store.ty(object), walk.key(above, member));
+                let further = ways.iter().map(|(way, place)| {
+                    let (mut way, mut place) = (way.clone(), place.clone());
+                    way.push(step.clone());
+                    walk.step(above, member, object, &mut place);
+                    (way, place)
+                });
+                Rc::new(further.collect::<IndexMap<_, _>>())
+            }
+        };
+        self.known.insert(object, Rc::clone(&ways));
+        ways
+    }
+}
