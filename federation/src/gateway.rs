@@ -55,6 +55,38 @@ pub struct GatewayOptions {
     /// Whether clients are shown the traces of the stack that subgraphs put into the extensions of their errors: the
     /// members `stacktrace` and `exception`, in any case.
     pub subgraph_stacktraces: bool,
+    /// Whether subgraphs are not asked again for what they have said of entities.
+    pub entity_memo: EntityMemo,
+}
+
+/// Whether subgraphs are asked again, within an operation, for what they have said of entities.
+///
+/// An operation can lead to the same entity on several paths. Once a subgraph has resolved fields of it, with the same
+/// arguments and without errors, the other paths get what it said, unless the operation is a mutation, or the field or
+/// its type has the tag `volatile` (`@tag(name: "volatile")`).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct EntityMemo {
+    /// Whether anything is taken from what was said.
+    pub is_enabled: bool,
+    /// The subgraphs, by name, that are always asked.
+    pub except: Arc<[String]>,
+}
+
+impl Default for EntityMemo {
+    fn default() -> Self {
+        EntityMemo {
+            is_enabled: true,
+            except: Arc::default(),
+        }
+    }
+}
+
+impl EntityMemo {
+    /// Returns whether a subgraph is not asked again.
+    pub(crate) fn is_for(&self, subgraph: &str) -> bool {
+        self.is_enabled && !self.except.iter().any(|it| it == subgraph)
+    }
 }
 
 impl Default for GatewayOptions {
@@ -69,6 +101,7 @@ impl Default for GatewayOptions {
             plan_cache_fields: 100_000,
             subscriptions: OpenSubscriptions::default(),
             subgraph_stacktraces: false,
+            entity_memo: EntityMemo::default(),
         }
     }
 }
@@ -297,6 +330,7 @@ impl Gateway {
             response_bytes: options.limits.response_bytes,
             slots: Arc::clone(&options.slots),
             stacktraces: options.subgraph_stacktraces,
+            memo: options.entity_memo.clone(),
         };
         let inner = Arc::clone(&self.inner);
         let introspect = move |key: &str, writer: &mut AnswerWriter<'_>| {

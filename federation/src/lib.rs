@@ -15,7 +15,7 @@ pub mod supergraph;
 pub mod transport;
 
 pub use authorization::{Authorizer, CallerClaims, Grants};
-pub use gateway::{Gateway, GatewayOptions};
+pub use gateway::{EntityMemo, Gateway, GatewayOptions};
 pub use graph::ActiveLabels;
 pub use limits::GatewayLimits;
 pub use subscription::{Ending, OpenSubscriptions};

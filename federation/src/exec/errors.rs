@@ -12,6 +12,8 @@ use crate::code;
 pub(super) struct Reported {
     /// The position of the request in the plan.
     pub(super) request: usize,
+    /// The position of the step in the request.
+    pub(super) step: usize,
     /// The place of the value that failed; `None` where the request failed as a whole.
     pub(super) place: Option<Vec<Seg>>,
     pub(super) error: GraphqlError,
@@ -21,6 +23,8 @@ pub(super) struct Reported {
 pub(super) struct Late {
     /// The position of the request in the plan, as soon as it is known.
     pub(super) request: Option<usize>,
+    /// The position of the step in the request.
+    pub(super) step: usize,
     /// The place of the value that failed.
     pub(super) place: Vec<Seg>,
     pub(super) error: GraphqlError,
@@ -29,7 +33,7 @@ pub(super) struct Late {
 /// Puts errors in the order of the plan, whichever subgraph is faster. Of several subgraphs that say that
 /// the same value failed, the first is believed.
 pub(super) fn in_order(mut reported: Vec<Reported>) -> Vec<GraphqlError> {
-    reported.sort_by_key(|reported| reported.request);
+    reported.sort_by_key(|reported| (reported.request, reported.step));
     let mut first: HashMap<(Vec<Seg>, String), usize> = HashMap::new();
     let mut seen = HashSet::new();
     let mut errors = Vec::new();
@@ -37,6 +41,7 @@ pub(super) fn in_order(mut reported: Vec<Reported>) -> Vec<GraphqlError> {
         request,
         place,
         error,
+        ..
     } in reported
     {
         let by = place.map(|place| {

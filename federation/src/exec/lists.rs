@@ -14,7 +14,7 @@ use super::representations::{Representations, value_text};
 use super::run::Run;
 use super::store::{ObjectId, Seg, Store};
 use crate::code;
-use crate::plan::{Context, Entry, Request, Step, copied};
+use crate::plan::{Context, Entry, Request, Step, StepId, copied};
 use crate::supergraph::TypeId;
 
 /// Most lists of entities in one request, where a step has several.
@@ -32,6 +32,8 @@ pub(super) struct List {
     copy: usize,
     /// The objects, by their entities in the answer.
     pub(super) objects: Vec<Vec<ObjectId>>,
+    /// For each of them that its subgraph is being asked for already, by which step.
+    coming: Vec<StepId>,
     /// The JSON text of the representations; taken when the request is written.
     representations: Vec<u8>,
     /// The JSON texts of the values from contexts.
@@ -47,9 +49,21 @@ impl List {
             step,
             copy: 0,
             objects,
+            coming: Vec::new(),
             representations: Vec::new(),
             values: Vec::new(),
         }
+    }
+
+    /// Returns whether there is nothing to ask for.
+    pub(super) fn is_empty(&self) -> bool {
+        self.objects.iter().all(Vec::is_empty)
+    }
+
+    /// Returns a step that is being answered, if such steps ask for all that the list is about.
+    pub(super) fn awaited(&self) -> Option<StepId> {
+        let is_coming = self.coming.len() == self.objects.len();
+        self.coming.first().filter(|_| is_coming).copied()
     }
 
     /// Returns the key of the list in the answer.
@@ -85,11 +99,10 @@ impl List {
 }
 
 /// Divides the lists of a plan's request among requests that are sent.
-pub(super) fn divided(request: &Request, mut lists: Vec<List>) -> Vec<Vec<List>> {
+pub(super) fn divided(request: &Request, lists: Vec<List>) -> Vec<Vec<List>> {
     let Some(template) = &request.template else {
         return vec![lists];
     };
-    lists.retain(|list| !list.objects.is_empty());
     let mut requests: Vec<Vec<List>> = Vec::new();
     let mut length = 0;
     for mut list in lists {
@@ -110,33 +123,24 @@ pub(super) fn divided(request: &Request, mut lists: Vec<List>) -> Vec<Vec<List>>
 }
 
 impl Run {
-    /// Returns the objects that a request is about.
-    pub(super) fn lists(&mut self, request: &Request) -> Vec<List> {
-        let mut lists = Vec::new();
-        for (position, step) in request.steps.iter().enumerate() {
-            match &step.entry {
-                Entry::Root => lists.push(List::of(position, vec![vec![Store::ROOT]])),
-                Entry::Reentry(class) => {
-                    let objects = self.walk().objects(*class).into_iter();
-                    let objects: Vec<ObjectId> = objects.map(|(object, _)| object).collect();
-                    let objects = match objects.is_empty() {
-                        true => Vec::new(),
-                        false => vec![objects],
-                    };
-                    lists.push(List::of(position, objects));
-                }
-                Entry::Entities { contexts, .. } => {
-                    let objects = self.entities(step);
-                    match contexts.as_slice() {
-                        [] => lists.push(self.list(position, step, objects)),
-                        contexts => {
-                            self.given(request, position, contexts, objects, &mut lists);
-                        }
-                    }
+    /// Returns the objects that a step is about: in one list, or in several where it is given values from contexts.
+    pub(super) fn lists(&mut self, request: &Request, position: usize) -> Vec<List> {
+        let step = &request.steps[position];
+        match &step.entry {
+            Entry::Root => vec![List::of(position, vec![vec![Store::ROOT]])],
+            Entry::Reentry(class) => {
+                let objects = self.walk().objects(*class).into_iter();
+                let objects: Vec<ObjectId> = objects.map(|(object, _)| object).collect();
+                vec![List::of(position, vec![objects])]
+            }
+            Entry::Entities { contexts, .. } => {
+                let objects = self.entities(step);
+                match contexts.as_slice() {
+                    [] => vec![self.list(request, position, objects)],
+                    contexts => self.given(request, position, contexts, objects),
                 }
             }
         }
-        lists
     }
 
     /// Returns the objects that a step is about, with the types that they are asked for as.
@@ -165,15 +169,29 @@ impl Run {
     }
 
     /// Makes a list of objects, without those that cannot be asked for.
-    fn list(&mut self, position: usize, step: &Step, objects: Vec<Typed>) -> List {
+    fn list(&mut self, request: &Request, position: usize, objects: Vec<Typed>) -> List {
+        let step = &request.steps[position];
         let Entry::Entities { inputs, .. } = &step.entry else {
             return List::of(position, Vec::new());
         };
-        let made = Representations::new(self.walk(), objects, inputs);
+        let memo = self.memo(request, step);
+        let made = Representations::new(self.walk(), objects, inputs, &memo);
         for (object, why) in &made.skipped {
             self.store.lack(*object, &step.members, *why);
         }
+        for (said, mut objects) in made.known {
+            // A request that has waited for another one comes here again.
+            objects.retain(|object| self.is_needed(step, *object));
+            if objects.is_empty() {
+                continue;
+            }
+            if let Err(error) = self.recall(step, said, &objects) {
+                let list = List::of(position, vec![objects]);
+                self.failed(request, &vec![list], &Failure::of(&error));
+            }
+        }
         List {
+            coming: made.coming,
             representations: made.text,
             ..List::of(position, made.objects)
         }
@@ -186,8 +204,7 @@ impl Run {
         position: usize,
         contexts: &[Context],
         objects: Vec<Typed>,
-        lists: &mut Vec<List>,
-    ) {
+    ) -> Vec<List> {
         let step = &request.steps[position];
         let mut texts = Texts::default();
         let mut by_values: IndexMap<Vec<usize>, Vec<Typed>> = IndexMap::new();
@@ -206,7 +223,7 @@ impl Run {
                 Ok(values) => by_values.entry(values).or_default().push((object, ty)),
                 Err(missing) => {
                     if let Some(context) = missing {
-                        self.without_value(context, object);
+                        self.without_value(position, context, object);
                     }
                     self.fail(step, object);
                 }
@@ -223,15 +240,17 @@ impl Run {
             };
             self.error(request, &[List::of(position, vec![surplus])], &failure);
         }
-        for (values, objects) in by_values {
-            let mut list = self.list(position, step, objects);
+        let by_values = by_values.into_iter();
+        let lists = by_values.map(|(values, objects)| {
+            let mut list = self.list(request, position, objects);
             list.values = values.iter().map(|text| texts.text(*text)).collect();
-            lists.push(list);
-        }
+            list
+        });
+        lists.collect()
     }
 
     /// Reports that a context has no value where an argument must have one.
-    fn without_value(&mut self, context: &Context, object: ObjectId) {
+    fn without_value(&mut self, step: usize, context: &Context, object: ObjectId) {
         for (node, argument) in &context.arguments {
             let supergraph = &self.execution.supergraph;
             let field = supergraph.field(self.walk().tree.node(*node).field);
@@ -245,7 +264,7 @@ impl Run {
                 place.push(Seg::Key(Arc::clone(&key)));
                 for path in self.walk().client_paths(&place) {
                     let error = located(code::CONTEXT_VALUE_MISSING, &message, path);
-                    self.report(error, Some(place.clone()));
+                    self.report(step, error, Some(place.clone()));
                 }
             }
         }

@@ -7,12 +7,14 @@ mod fetch;
 mod found;
 mod leaf;
 mod lists;
+mod memo;
 mod places;
 mod project;
 mod receive;
 mod representations;
 mod run;
 mod store;
+mod texts;
 mod walk;
 mod work;
 

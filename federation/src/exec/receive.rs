@@ -125,8 +125,8 @@ impl Run {
         Ok(())
     }
 
-    /// Adds what an answer says of an object that stands for others too.
-    fn add(
+    /// Adds what is said of an object that stands for others too.
+    pub(super) fn add(
         &mut self,
         step: &Step,
         objects: &[ObjectId],
@@ -167,7 +167,7 @@ impl Run {
         }
     }
 
-    fn failed(&mut self, request: &Request, sent: &Sent, failure: &Failure) {
+    pub(super) fn failed(&mut self, request: &Request, sent: &Sent, failure: &Failure) {
         self.error(request, sent, failure);
         self.fail_all(request, sent);
     }
@@ -177,7 +177,8 @@ impl Run {
         let path = self.common_path(lists);
         let name = &self.execution.supergraph.subgraph(request.subgraph).name;
         let (code, reason) = (failure.code, &failure.reason);
-        self.report(errors::of_request(code, reason, name, path), None);
+        let step = lists.first().map_or(0, |list| list.step);
+        self.report(step, errors::of_request(code, reason, name, path), None);
     }
 
     fn common_path(&self, lists: &[List]) -> Vec<PathSegment> {
@@ -215,15 +216,17 @@ impl Run {
             let made = errors::of_subgraph(error, name, with_traces);
             if places.is_empty() && untold.is_empty() {
                 let path = common.get_or_insert_with(|| self.common_path(sent));
-                self.report(made.on(path.clone()), None);
+                let step = sent.first().map_or(0, |list| list.step);
+                self.report(step, made.on(path.clone()), None);
                 continue;
             }
-            for (place, path) in places {
-                self.report(made.clone().on(path), Some(place));
+            for Located { step, place, path } in places {
+                self.report(step, made.clone().on(path), Some(place));
             }
-            for place in untold {
+            for (step, place) in untold {
                 self.late.push(Late {
                     request: None,
+                    step,
                     place,
                     error: made.clone(),
                 });
@@ -240,7 +243,7 @@ impl Run {
         sent: &Sent,
         error: &SubgraphError<'_>,
         ways: &mut ByWays,
-    ) -> (Vec<Located>, Vec<Vec<Seg>>) {
+    ) -> (Vec<Located>, Vec<(usize, Vec<Seg>)>) {
         let path = error.path();
         let (mut places, mut untold) = (Vec::new(), Vec::new());
         for (number, list) in sent.iter().enumerate() {
@@ -279,7 +282,7 @@ impl Run {
                     PathItem::Key(key) => Seg::Key(key.as_str().into()),
                 }));
                 if self.late.len() < MAX_ERRORS && self.walk().is_untold(&place) {
-                    untold.push(place);
+                    untold.push((list.step, place));
                     continue;
                 }
                 let mut paths = self.walk().client_paths(&place);
@@ -289,7 +292,11 @@ impl Run {
                         path.retain(|segment| matches!(segment, PathSegment::Key(_)));
                     }
                 }
-                places.extend(paths.into_iter().map(|path| (place.clone(), path)));
+                places.extend(paths.into_iter().map(|path| Located {
+                    step: list.step,
+                    place: place.clone(),
+                    path,
+                }));
             }
         }
         (places, untold)
@@ -306,8 +313,12 @@ impl Run {
 /// By the position of a list in its request, places that different fields lead to.
 type ByWays = HashMap<usize, Vec<Vec<Seg>>>;
 
-/// A place with the client's path to it.
-type Located = (Vec<Seg>, Vec<PathSegment>);
+/// A place that a step is about, with the client's path to it.
+struct Located {
+    step: usize,
+    place: Vec<Seg>,
+    path: Vec<PathSegment>,
+}
 
 /// Returns the form that the answer to a request must have.
 fn expected<'r>(request: &'r Request, sent: &Sent) -> Expected<'r> {

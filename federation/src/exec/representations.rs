@@ -1,14 +1,10 @@
 //! Representations of entities, as JSON text, each once.
 
-use std::hash::BuildHasher;
-use std::ops::Range;
-
-use foldhash::fast::RandomState;
-use hashbrown::HashTable;
-
+use super::memo::{Found, Memo, Said};
 use super::store::{Lack, ObjectId, Type, Value};
+use super::texts::Texts;
 use super::walk::Walk;
-use crate::plan::{Input, Part};
+use crate::plan::{Input, Part, StepId};
 use crate::supergraph::TypeId;
 
 /// The representations for one list of entities.
@@ -18,22 +14,32 @@ pub(super) struct Representations {
     pub(super) text: Vec<u8>,
     /// The objects that each stands for.
     pub(super) objects: Vec<Vec<ObjectId>>,
+    /// For each of them that the subgraph is being asked for already, by which step.
+    pub(super) coming: Vec<StepId>,
+    /// Objects of which the memo has what is needed, by where it is.
+    pub(super) known: Vec<(Said, Vec<ObjectId>)>,
     /// Objects that none can be made of, and why.
     pub(super) skipped: Vec<(ObjectId, Lack)>,
 }
 
+/// Where the objects of a representation are.
+#[derive(Clone, Copy)]
+enum Number {
+    Asked(usize),
+    Known(usize),
+}
+
 impl Representations {
-    /// Makes representations of objects with the types that they are asked for as.
+    /// Makes representations of objects with the types that they are asked for as, and looks for them in a memo.
     pub(super) fn new(
         walk: Walk<'_>,
         objects: Vec<(ObjectId, Option<TypeId>)>,
         inputs: &[Input],
+        memo: &Memo,
     ) -> Self {
         let mut made = Representations::default();
         let inputs: Vec<&Input> = inputs.iter().collect();
-        // Where each text is, and its number.
-        let mut known: HashTable<(Range<usize>, usize)> = HashTable::new();
-        let hasher = RandomState::default();
+        let mut numbers = Texts::default();
         made.text.push(b'[');
         for (object, ty) in objects {
             let before = made.text.len();
@@ -41,31 +47,51 @@ impl Representations {
                 made.text.push(b',');
             }
             let begin = made.text.len();
-            let written = match ty {
-                Some(_) => write_object(walk, object, ty, &inputs, &mut made.text),
-                None => Err(Lack::Failed),
-            };
-            if let Err(why) = written {
+            if let Err(why) = write_typed(walk, object, ty, &inputs, &mut made.text) {
                 made.text.truncate(before);
                 made.skipped.push((object, why));
                 continue;
             }
-            let text = &made.text;
-            let hash = |range: &Range<usize>| hasher.hash_one(&text[range.clone()]);
-            let range = begin..text.len();
-            let is_same = |(known, _): &(Range<usize>, usize)| text[known.clone()] == text[begin..];
-            let same = known.find(hash(&range), is_same).map(|(_, number)| *number);
-            if let Some(number) = same {
-                made.text.truncate(before);
-                made.objects[number].push(object);
-                continue;
+            let text = &made.text[begin..];
+            match numbers.get(text) {
+                Some(Number::Asked(number)) => made.objects[number].push(object),
+                Some(Number::Known(number)) => made.known[number].1.push(object),
+                None => match memo.get(text) {
+                    Some(Found::Said(said)) => {
+                        numbers.insert(text, Number::Known(made.known.len()));
+                        made.known.push((said, vec![object]));
+                    }
+                    found => {
+                        numbers.insert(text, Number::Asked(made.objects.len()));
+                        made.objects.push(vec![object]);
+                        if let Some(Found::Coming(step)) = found {
+                            made.coming.push(step);
+                        }
+                        continue;
+                    }
+                },
             }
-            let entry = (range.clone(), made.objects.len());
-            known.insert_unique(hash(&range), entry, |(range, _)| hash(range));
-            made.objects.push(vec![object]);
+            made.text.truncate(before);
         }
         made.text.push(b']');
         made
+    }
+}
+
+/// Writes the representation of an object with the type that it is asked for as.
+///
+/// # Errors
+/// Why there is none.
+pub(super) fn write_typed(
+    walk: Walk<'_>,
+    object: ObjectId,
+    ty: Option<TypeId>,
+    inputs: &[&Input],
+    out: &mut Vec<u8>,
+) -> Result<(), Lack> {
+    match ty {
+        Some(_) => write_object(walk, object, ty, inputs, out),
+        None => Err(Lack::Failed),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Runs the requests of a plan.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,8 +21,9 @@ use super::project::{ErrorPaths, Introspect, Projection};
 use super::store::{Seg, Store};
 use super::walk::Walk;
 use super::work;
+use crate::gateway::EntityMemo;
 use crate::limits::GatewayLimits;
-use crate::plan::{Plan, Request};
+use crate::plan::{Plan, Request, StepId};
 use crate::supergraph::{SubgraphId, Supergraph};
 use crate::transport::{
     Allowance, Allowances, SubgraphEvent, SubgraphRequest, SubgraphSubscription, SubgraphTransport,
@@ -51,6 +52,8 @@ pub struct Execution {
     pub slots: Arc<Slots>,
     /// Whether traces of the stack in errors of subgraphs are passed on.
     pub stacktraces: bool,
+    /// Whether subgraphs are not asked again for what they have said of entities.
+    pub memo: EntityMemo,
 }
 
 /// Executes a plan. `introspect` writes what introspection answers under a response key of the root.
@@ -80,7 +83,7 @@ pub async fn execute_event(
 pub(crate) fn subscription(execution: &Execution) -> Option<(SubgraphId, SubgraphSubscription)> {
     let plan = &execution.plan;
     let first = plan.requests.first()?;
-    let lists = Run::new(execution.clone()).lists(first);
+    let lists = Run::new(execution.clone()).lists(first, 0);
     let (body, _) = text(execution, first, &lists, Vec::new());
     let memory = Arc::clone(&execution.context.memory);
     let subscription = SubgraphSubscription {
@@ -117,22 +120,42 @@ pub(super) struct Run {
     pub(super) omitted: usize,
     /// Answers that were not looked at yet.
     pub(super) arrived: VecDeque<Arrived>,
-    /// The state of each request of the plan.
-    states: Vec<State>,
+    /// How far the steps of each request of the plan are.
+    steps: Vec<Vec<Progress>>,
+    /// How many entities subgraphs were not asked for, since the memo had them.
+    pub(super) recalled: usize,
+    /// Counts what the memo has given.
+    pub(super) recalled_memory: Arc<Allowance>,
     /// The length of all answers that were looked at.
     bytes: usize,
 }
 
-/// How far a request of the plan is.
+/// How far a step is.
+#[derive(Clone, Copy, Debug)]
+struct Progress {
+    state: State,
+    /// Whether answers had errors: what they say is not taken for granted.
+    is_troubled: bool,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Waiting,
+    /// Another step asks for the same.
+    Behind(StepId),
     /// Requests that were sent for it and are not answered yet.
     Sent(usize),
 }
 
-impl State {
-    const DONE: State = State::Sent(0);
+impl Progress {
+    const WAITING: Progress = Progress {
+        state: State::Waiting,
+        is_troubled: false,
+    };
+
+    fn is_done(&self) -> bool {
+        self.state == State::Sent(0)
+    }
 }
 
 /// The objects that a request which was sent is about.
@@ -152,15 +175,20 @@ pub(super) type Answering = Pin<Box<dyn Future<Output = Arrived> + Send>>;
 impl Run {
     fn new(execution: Execution) -> Self {
         let memory = Arc::clone(&execution.context.memory);
+        let together = Together::new(execution.limits.all_subgraph_bytes, memory);
+        let requests = execution.plan.requests.iter();
+        let steps = requests.map(|request| vec![Progress::WAITING; request.steps.len()]);
         Run {
-            together: Together::new(execution.limits.all_subgraph_bytes, memory),
+            recalled_memory: Arc::new(together.answer(usize::MAX)),
+            together,
             store: Store::new(&execution.plan.tree),
             held: Vec::new(),
             errors: Vec::new(),
             late: Vec::new(),
             omitted: 0,
             arrived: VecDeque::new(),
-            states: vec![State::Waiting; execution.plan.requests.len()],
+            steps: steps.collect(),
+            recalled: 0,
             bytes: 0,
             execution,
         }
@@ -186,12 +214,10 @@ impl Run {
             self.complete_one(arrived);
         }
         let mut answering = Vec::new();
-        while let Some(position) = self.ready() {
+        while let Some((position, steps)) = self.ready() {
             let before = self.errors.len();
-            let begun = self.begin(position);
+            answering.extend(self.begin(position, &steps));
             self.number_errors(before, position);
-            self.states[position] = State::Sent(begun.len());
-            answering.extend(begun);
         }
         answering
     }
@@ -202,23 +228,59 @@ impl Run {
             sent,
             outcome,
         } = arrived;
-        let before = self.errors.len();
+        let reported = |run: &Run| (run.errors.len(), run.late.len(), run.omitted);
+        let before = reported(self);
         let plan = Arc::clone(&self.execution.plan);
         self.complete(&plan.requests[position], &sent, outcome);
-        self.number_errors(before, position);
-        if let State::Sent(left) = &mut self.states[position] {
-            *left -= 1;
+        self.number_errors(before.0, position);
+        let is_troubled = before != reported(self);
+        for step in steps_of(&sent) {
+            let progress = &mut self.steps[position][step];
+            progress.is_troubled |= is_troubled;
+            if let State::Sent(left) = &mut progress.state {
+                *left -= 1;
+            }
         }
     }
 
-    /// Returns a request that waits for nothing any more.
-    fn ready(&self) -> Option<usize> {
-        let is_done = |before: &usize| self.states[*before] == State::DONE;
-        let mut requests = self.execution.plan.requests.iter().enumerate();
-        let found = requests.find(|(position, request)| {
-            self.states[*position] == State::Waiting && request.after.iter().all(is_done)
+    /// Returns steps of a request that wait for nothing any more.
+    fn ready(&self) -> Option<(usize, Vec<usize>)> {
+        let is_done = |before: &usize| self.steps[*before].iter().all(Progress::is_done);
+        let requests = self.execution.plan.requests.iter().enumerate();
+        let mut begun = requests.filter_map(|(position, request)| {
+            let (mut free, mut bound) = (Vec::new(), Vec::new());
+            for step in request.order.iter().copied() {
+                match self.steps[position][step].state {
+                    State::Waiting if request.steps[step].after.iter().all(is_done) => {
+                        free.push(step);
+                    }
+                    State::Waiting => bound.push(step),
+                    State::Behind((other, number)) if self.steps[other][number].is_done() => {
+                        return Some((position, vec![step]));
+                    }
+                    State::Behind(_) | State::Sent(_) => {}
+                }
+            }
+            // Steps wait for others to share a request with them, unless those may need none then.
+            let is_likely_known = |step: &usize| {
+                let mut sources = request.steps[*step].sources.iter();
+                self.execution.memo.is_enabled && sources.any(|source| source.step.0 == position)
+            };
+            let is_ready = !free.is_empty() && bound.iter().all(is_likely_known);
+            is_ready.then_some((position, free))
         });
-        found.map(|(position, _)| position)
+        begun.next()
+    }
+
+    /// Returns whether a step is being answered.
+    pub(super) fn is_sent(&self, step: StepId) -> bool {
+        matches!(self.steps[step.0][step.1].state, State::Sent(left) if left > 0)
+    }
+
+    /// Returns whether a step was answered without errors.
+    pub(super) fn is_sound(&self, step: StepId) -> bool {
+        let progress = &self.steps[step.0][step.1];
+        progress.is_done() && !progress.is_troubled
     }
 
     /// Reports errors whose paths could not be told before.
@@ -226,7 +288,11 @@ impl Run {
         for late in std::mem::take(&mut self.late) {
             let before = self.errors.len();
             for path in self.walk().client_paths(&late.place) {
-                self.report(late.error.clone().on(path), Some(late.place.clone()));
+                self.report(
+                    late.step,
+                    late.error.clone().on(path),
+                    Some(late.place.clone()),
+                );
             }
             self.number_errors(before, late.request.unwrap_or_default());
         }
@@ -250,16 +316,38 @@ impl Run {
         }
     }
 
-    /// Sends a request of the plan: as one, or as several where there are many values from contexts; as none
-    /// where there is nothing to ask for.
-    fn begin(&mut self, position: usize) -> Vec<Answering> {
+    /// Sends a request of the plan for some of its steps: as one, or as several where there are many values from
+    /// contexts; as none where there is nothing to ask for, or others are asking for it.
+    fn begin(&mut self, position: usize, steps: &[usize]) -> Vec<Answering> {
         let plan = Arc::clone(&self.execution.plan);
         let request = &plan.requests[position];
-        let lists = self.lists(request);
-        if lists.iter().all(|list| list.objects.is_empty()) {
+        let mut all = Vec::new();
+        for step in steps.iter().copied() {
+            let mut lists = self.lists(request, step);
+            lists.retain(|list| !list.is_empty());
+            let awaited = lists.first().and_then(List::awaited);
+            self.steps[position][step].state = match awaited {
+                Some(other) => State::Behind(other),
+                // It is not sent yet, but what the next ones need of the same entities is coming.
+                None => State::Sent(lists.len()),
+            };
+            if awaited.is_none() {
+                all.extend(lists);
+            }
+        }
+        if all.is_empty() {
             return Vec::new();
         }
-        let divided = lists::divided(request, lists).into_iter();
+        all.sort_by_key(|list| list.step);
+        let divided = lists::divided(request, all);
+        for step in steps.iter().copied() {
+            let progress = &mut self.steps[position][step];
+            if let State::Sent(count) = &mut progress.state {
+                let is_of = |sent: &&Sent| sent.iter().any(|list| list.step == step);
+                *count = divided.iter().filter(is_of).count();
+            }
+        }
+        let divided = divided.into_iter();
         divided.map(|lists| self.send(position, lists)).collect()
     }
 
@@ -269,9 +357,9 @@ impl Run {
         let Some(first) = plan.requests.first() else {
             return;
         };
-        let sent = self.lists(first);
+        let sent = self.lists(first, 0);
         let SubgraphEvent { body, allowance } = event;
-        self.states[0] = State::Sent(1);
+        self.steps[0][0].state = State::Sent(1);
         self.arrived.push_back(Arrived {
             position: 0,
             sent,
@@ -309,12 +397,13 @@ impl Run {
         })
     }
 
-    /// Adds an error about a value, or about the request as a whole; of too many, only their number is
+    /// Adds an error about a value of a step, or about the request as a whole; of too many, only their number is
     /// kept.
-    pub(super) fn report(&mut self, error: GraphqlError, place: Option<Vec<Seg>>) {
+    pub(super) fn report(&mut self, step: usize, error: GraphqlError, place: Option<Vec<Seg>>) {
         match self.errors.len() < MAX_ERRORS {
             true => self.errors.push(Reported {
                 request: 0,
+                step,
                 place,
                 error,
             }),
@@ -377,14 +466,23 @@ fn text(
     (body, document.starts_with("mutation"))
 }
 
+/// Returns the steps that a request was sent for.
+fn steps_of(sent: &Sent) -> BTreeSet<usize> {
+    sent.iter().map(|list| list.step).collect()
+}
+
 /// Returns the operation of a request with the client's variables in it.
 fn operation<'r>(request: &'r Request, sent: &Sent) -> (Cow<'r, str>, Vec<&'r Name>) {
-    let Some(template) = &request.template else {
-        let document = Cow::Borrowed(request.document.as_str());
-        return (document, request.variables.iter().collect());
-    };
     let mut counts = vec![0; request.steps.len()];
     sent.iter().for_each(|list| counts[list.step] += 1);
-    let (text, names) = template.text(&counts);
-    (Cow::Owned(text), names)
+    match &request.template {
+        Some(template) if counts.iter().any(|count| *count != 1) => {
+            let (text, names) = template.text(&counts);
+            (Cow::Owned(text), names)
+        }
+        _ => {
+            let document = Cow::Borrowed(request.document.as_str());
+            (document, request.variables.iter().collect())
+        }
+    }
 }

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 
 use crate::operation::{SlotId, Tree};
-use crate::plan::{Members, Shape};
+use crate::plan::{Below, Members, Shape, Taken};
 use crate::supergraph::TypeId;
 
 /// An object of the store.
@@ -172,6 +172,11 @@ impl Store {
         self.values[self.index(object, member)]
     }
 
+    /// Returns whether nobody has given a value.
+    pub(super) fn is_open(&self, object: ObjectId, member: u32) -> bool {
+        matches!(self.get(object, member), Value::Absent | Value::Lacking(_))
+    }
+
     pub(super) fn set(&mut self, object: ObjectId, member: u32, value: Value) {
         let index = self.index(object, member);
         self.values[index] = value;
@@ -334,6 +339,65 @@ impl Store {
                 })
             }
             value => value,
+        }
+    }
+
+    /// Returns whether all that is to be taken of an object is there.
+    pub(super) fn has(&self, object: ObjectId, taken: &[Taken]) -> bool {
+        let has = |value: Value, below: Option<&Below>| {
+            let mut objects = Vec::new();
+            self.objects_in(value, &mut objects);
+            let below = below.map_or(&[][..], |below| &below.taken);
+            objects.into_iter().all(|object| self.has(object, below))
+        };
+        taken
+            .iter()
+            .all(|taken| match self.get(object, taken.from) {
+                Value::Absent | Value::Lacking(_) | Value::Misfit => false,
+                Value::Null | Value::Leaf(_) => true,
+                value => has(value, taken.below.as_ref()),
+            })
+    }
+
+    /// Adds an object that has what is taken of another one.
+    pub(super) fn take(
+        &mut self,
+        from: ObjectId,
+        taken: &[Taken],
+        new: (SlotId, u32),
+        place: Place,
+    ) -> ObjectId {
+        let object = self.add_object(new.0, new.1, place);
+        self.objects[object.0 as usize].ty = self.ty(from);
+        for Taken {
+            from: of,
+            to,
+            below,
+        } in taken
+        {
+            let place = Place::In {
+                object,
+                member: *to,
+            };
+            let value = self.take_value(self.get(from, *of), below.as_ref(), place);
+            self.set(object, *to, value);
+        }
+        object
+    }
+
+    fn take_value(&mut self, value: Value, below: Option<&Below>, place: Place) -> Value {
+        match (value, below) {
+            (Value::Object(from), Some(below)) => {
+                let new = (below.slot, below.width);
+                Value::Object(self.take(from, &below.taken, new, place))
+            }
+            (Value::List(items), Some(_)) => {
+                let items = self.items(items).to_vec().into_iter();
+                let items = items.map(|item| self.take_value(item, below, place));
+                let items: Vec<Value> = items.collect();
+                self.add_list(items)
+            }
+            _ => value,
         }
     }
 

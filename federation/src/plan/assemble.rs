@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use apollo_compiler::Name;
-use apollo_compiler::executable::Operation;
+use apollo_compiler::executable::{Operation, OperationType};
 
 use super::builder::Builder;
 use super::document::{Names, Printer};
 use super::group::{Entry as GroupEntry, Group, GroupId};
+use super::memo::Finder;
 use super::search::Found;
-use super::{Context, Entry, Members, Plan, Request, Step};
+use super::{Context, Entry, Members, Plan, Request, Step, StepId};
 use crate::operation::{ClassId, Full, NodeId, Tree};
 use crate::supergraph::TypeJoin;
 
@@ -32,29 +33,45 @@ pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Result<Plan, Full
         .map(|((wave, ..), groups)| (wave, groups))
         .collect();
     order.sort();
-    let position: HashMap<GroupId, usize> = order
+    let step_of: HashMap<GroupId, StepId> = order
         .iter()
         .enumerate()
-        .flat_map(|(position, (_, groups))| groups.iter().map(move |group| (*group, position)))
+        .flat_map(|(request, (_, groups))| {
+            let steps = groups.iter().enumerate();
+            steps.map(move |(step, group)| (*group, (request, step)))
+        })
         .collect();
-    let requests = order.iter().map(|(wave, groups)| {
-        let after = groups
-            .iter()
-            .flat_map(|group| &builder.groups[*group].after);
-        let after: BTreeSet<usize> = after.map(|group| position[group]).collect();
-        let groups: Vec<&Group> = groups.iter().map(|group| &builder.groups[*group]).collect();
+    let after = |ids: &[GroupId]| {
+        let after = ids.iter().flat_map(|id| &builder.groups[*id].after);
+        let after: BTreeSet<usize> = after.map(|group| step_of[group].0).collect();
+        after.into_iter().collect::<Vec<usize>>()
+    };
+    let finder = Finder::new(&builder);
+    let requests = order.iter().map(|(wave, ids)| {
+        let groups: Vec<&Group> = ids.iter().map(|group| &builder.groups[*group]).collect();
         let printer = Printer::new(builder.graph, &builder.tree, operation, groups[0].subgraph);
         let printed = printer.print(&groups)?;
-        let steps = groups.iter().zip(printed.names).map(|(group, names)| Step {
+        let names = printed.names.into_iter();
+        let steps = ids.iter().zip(&groups).zip(names);
+        let steps = steps.map(|((id, group), names)| Step {
+            after: after(&[*id]),
+            sources: match operation.operation_type {
+                // What a mutation reads may have been changed by it.
+                OperationType::Mutation => Vec::new(),
+                _ => finder.sources(*id, |group| step_of[&group]),
+            },
             entry: entry(&builder, group, names),
             members: members(&builder.tree, group),
             is_shareable: is_shareable(&builder, group),
         });
+        let mut order: Vec<usize> = (0..ids.len()).collect();
+        order.sort_by_key(|step| finder.rank(ids[*step]));
         Ok(Request {
             subgraph: groups[0].subgraph,
-            after: after.into_iter().collect(),
+            after: after(ids),
             wave: *wave,
             steps: steps.collect(),
+            order,
             document: printed.text,
             variables: printed.variables,
             template: printed.template,

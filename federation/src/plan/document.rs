@@ -57,7 +57,7 @@ pub(super) struct Printed {
     pub(super) variables: Vec<Name>,
     /// Of each group.
     pub(super) names: Vec<Names>,
-    /// What it is made of, where groups are given values from contexts.
+    /// What it is made of, where some of it can be left out or comes several times.
     pub(super) template: Option<Template>,
 }
 
@@ -123,10 +123,11 @@ impl<'p> Printer<'p> {
         }
         let text = self.with_head(&groups[0].entry, &names);
         template.definitions = self.definitions();
+        let lists = template.lists.len();
         let is_repeated = names.iter().any(|names| !names.contexts.is_empty());
         Ok(Printed {
             text,
-            template: is_repeated.then_some(template),
+            template: (is_repeated || lists > 1).then_some(template),
             variables: self.used.into_iter().collect(),
             names,
         })

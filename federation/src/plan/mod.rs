@@ -11,6 +11,7 @@ mod choices;
 mod contexts;
 mod document;
 mod group;
+mod memo;
 mod moves;
 mod outlook;
 mod place;
@@ -37,6 +38,7 @@ use crate::supergraph::{SubgraphId, Supergraph, TypeId};
 
 pub use builder::Cost;
 pub use group::{ContextValue, Input, Part};
+pub(crate) use memo::{Below, Source, StepId, Taken};
 pub(crate) use shape::{Members, Shape};
 pub use template::Template;
 pub(crate) use template::copied;
@@ -72,11 +74,13 @@ pub struct Request {
     pub document: String,
     /// The variables of the client that it uses.
     pub variables: Vec<Name>,
-    /// What the operation is made of, where objects are given values from contexts: for each value there is a
-    /// list of entities.
+    /// What the operation is made of, where there are several lists of entities, or objects are given values from
+    /// contexts: for each value there is a list.
     pub template: Option<Template>,
     /// What is done with the answer.
     pub steps: Vec<Step>,
+    /// The positions of the steps, in the order in which they can begin.
+    pub(crate) order: Vec<usize>,
 }
 
 /// A value that objects of a step are given from objects above. Those with different values are asked for in
@@ -102,6 +106,10 @@ pub struct Step {
     pub(crate) members: Members,
     /// Whether objects that stand for the same entity can have the same objects below them.
     pub(crate) is_shareable: bool,
+    /// The requests that must be complete before, as positions in the plan.
+    pub(crate) after: Vec<usize>,
+    /// Where in the plan its subgraph is asked for the same before.
+    pub(crate) sources: Vec<Source>,
 }
 
 impl Step {

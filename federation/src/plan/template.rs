@@ -1,5 +1,5 @@
-//! Operations with lists of entities that are repeated: objects that are given different values from contexts
-//! cannot be in one list, and how many values there are is not known before.
+//! Operations with lists of entities that are left out or repeated: what is known of entities is not asked for, and
+//! objects that are given different values from contexts cannot be in one list. Neither is known before.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -137,6 +137,8 @@ pub struct Field {
     pub is_accessible: bool,
     /// What a request must have for the field, its type and the type that it belongs to, ascending.
     pub requirements: Vec<RequirementId>,
+    /// Whether it may say another thing each time: it, or its type, has the tag `volatile`.
+    pub(crate) is_volatile: bool,
     /// Equal for fields of which the same is said, whatever types they belong to.
     pub(crate) shape: u32,
 }

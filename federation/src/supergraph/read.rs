@@ -23,6 +23,9 @@ use super::model::{
 use super::provided::provided;
 use crate::code;
 
+/// The tag of what may say another thing each time.
+const VOLATILE: &str = "volatile";
+
 impl Supergraph {
     /// Reads standard supergraph SDL: join 0.2 to 0.5. `path` names the text in messages.
     ///
@@ -378,8 +381,12 @@ impl<'s> Reader<'s> {
             }));
         }
         joins.sort_by_key(|join| join.subgraph);
+        let of_type = &self.schema.types[&self.types[parent.index()].name];
+        let is_volatile = is_volatile(definition.directives.iter().map(|it| &**it))
+            || is_volatile(of_type.directives().iter().map(|it| &***it));
         self.fields.push(Field {
             parent,
+            is_volatile,
             name: definition.name.clone(),
             ty: definition.ty.clone(),
             inner,
@@ -499,6 +506,11 @@ impl<'s> Reader<'s> {
             field.shape = number(&mut known, said);
         }
     }
+}
+
+/// Returns whether directives have the tag of what may say another thing each time.
+fn is_volatile<'d>(mut directives: impl Iterator<Item = &'d ast::Directive>) -> bool {
+    directives.any(|it| it.name == "tag" && join::text(it, "name") == Some(VOLATILE))
 }
 
 /// Returns what fields require, by their names.

@@ -10,6 +10,7 @@ use apollo_compiler::introspection::partial_execute;
 use apollo_compiler::request::coerce_variable_values;
 use apollo_compiler::response::JsonMap;
 use apollo_compiler::validation::Valid;
+use bytes::Bytes;
 use federation::plan::Plan;
 use federation::{ActiveLabels, Gateway, GatewayLimits, GatewayOptions, Supergraph};
 use graphql_service::{Request, RequestContext, Service};
@@ -61,16 +62,22 @@ impl Case<'_> {
         options.labels = active;
         // Few enough that a build without optimization is quick.
         options.gateway_limits = GatewayLimits::default().candidates(200);
-        let transport: Arc<Strict> = Arc::clone(&strict);
-        let gateway = Gateway::new(Arc::clone(&supergraph), transport, options)
-            .map_err(|error| error.to_string())?;
+        let gateway = |options: &GatewayOptions| {
+            let transport: Arc<Strict> = Arc::clone(&strict);
+            Gateway::new(Arc::clone(&supergraph), transport, options.clone())
+                .map_err(|error| error.to_string())
+        };
+        let with_memo = gateway(&options)?;
+        options.entity_memo.is_enabled = false;
+        let without_memo = gateway(&options)?;
         let given = Request::new(self.operation).with_variables(self.variables.clone());
         let given = given.variables.unwrap_or_default();
         let bench = Bench {
             case: self,
             supergraph: &supergraph,
             strict: &strict,
-            gateway: &gateway,
+            gateway: &with_memo,
+            without_memo: &without_memo,
         };
         let outcome = bench.outcome(&given)?;
         if !self.operation.starts_with("mutation") {
@@ -95,6 +102,7 @@ struct Bench<'b> {
     supergraph: &'b Arc<Supergraph>,
     strict: &'b Strict,
     gateway: &'b Gateway,
+    without_memo: &'b Gateway,
 }
 
 /// What the gateway and the reference say of an operation.
@@ -118,9 +126,31 @@ impl Bench<'_> {
     }
 
     fn answers(&self, given: &JsonMap) -> Result<Answers, String> {
-        let context = RequestContext::new();
-        let reply = futures::executor::block_on(self.gateway.respond(self.request(given), context));
-        let body = reply.body.to_bytes();
+        let answer = |gateway: &Gateway| {
+            let context = RequestContext::new();
+            let reply = gateway.respond(self.request(given), context);
+            futures::executor::block_on(reply).body.to_bytes()
+        };
+        let body = answer(self.gateway);
+        // A mutation that is carried out twice answers another thing.
+        let without_memo = match self.case.operation.starts_with("mutation") {
+            true => body.clone(),
+            false => answer(self.without_memo),
+        };
+        // What failed as a whole is told where it was asked for, which is not the same.
+        let is_down = self.strict.down.lock().unwrap().is_some();
+        let part = |body: &Bytes| match is_down {
+            true => data_of(body),
+            false => body.clone(),
+        };
+        if part(&body) != part(&without_memo) {
+            let [body, other] =
+                [body, without_memo].map(|it| String::from_utf8_lossy(&it).into_owned());
+            let operation = self.case.operation;
+            return Err(format!(
+                "with the memo: {body}\nwithout:       {other}\n{operation}"
+            ));
+        }
         let response: Json = serde_json::from_slice(&body)
             .map_err(|e| format!("{e}: {}", String::from_utf8_lossy(&body)))?;
         let world = World::new(self.supergraph, self.case.seed, self.case.rates);
@@ -251,6 +281,12 @@ impl Bench<'_> {
             answers.response
         ))
     }
+}
+
+/// Returns the data of an answer.
+fn data_of(body: &Bytes) -> Bytes {
+    let answer: Json = serde_json::from_slice(body).unwrap();
+    answer["data"].to_string().into()
 }
 
 /// Returns whether a value is another one with nulls in some places. Where members may be lacking, so may be the

@@ -15,6 +15,7 @@ mod cases;
 mod composed;
 mod composition;
 mod contexts;
+mod entity_memo;
 mod exact_numbers;
 mod executor;
 mod fault_table;

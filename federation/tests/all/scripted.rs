@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use federation::compose::{ComposeOptions, SubgraphSource, compose};
-use federation::{Gateway, GatewayOptions, InProcess, Supergraph};
+use federation::{Gateway, GatewayOptions, InProcess, SubgraphTransport, Supergraph};
 use graphql_service::{Request, RequestContext, Service};
 use serde_json::{Map, Value as Json, json};
 
 const LINK: &str = r#"extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: [
-  "@key" "@requires" "@provides" "@external" "@shareable" "@inaccessible" "@interfaceObject"
+  "@key" "@requires" "@provides" "@external" "@shareable" "@inaccessible" "@interfaceObject" "@tag"
 ])
 "#;
 
@@ -24,21 +24,30 @@ pub(crate) struct Scripted {
 impl Scripted {
     /// Composes subgraphs.
     pub(crate) fn new(subgraphs: &[Script]) -> Self {
-        let sources = subgraphs.iter().map(|(name, sdl, _)| SubgraphSource {
-            name: (*name).to_owned(),
-            url: String::new(),
-            sdl: format!("{LINK}{sdl}"),
-        });
-        let sources: Vec<SubgraphSource> = sources.collect();
-        let composed = compose(&sources, &ComposeOptions::default());
-        let composed = composed.unwrap_or_else(|errors| panic!("{errors:#?}"));
-        Scripted::over(&composed.supergraph_sdl, subgraphs)
+        Scripted::with(subgraphs, GatewayOptions::default())
+    }
+
+    /// Composes subgraphs for a gateway with options.
+    pub(crate) fn with(subgraphs: &[Script], options: GatewayOptions) -> Self {
+        Scripted::made(&composed(subgraphs), subgraphs, options)
     }
 
     /// Takes the supergraph of subgraphs as it is.
     pub(crate) fn over(sdl: &str, subgraphs: &[Script]) -> Self {
-        let supergraph = Supergraph::parse(sdl, "supergraph.graphql");
-        let supergraph = supergraph.unwrap_or_else(|errors| panic!("{errors:#?}\n{sdl}"));
+        Scripted::made(sdl, subgraphs, GatewayOptions::default())
+    }
+
+    /// Returns a gateway over subgraphs that are composed and reached in another way.
+    pub(crate) fn gateway(
+        subgraphs: &[Script],
+        transport: Arc<dyn SubgraphTransport>,
+        options: GatewayOptions,
+    ) -> Gateway {
+        let supergraph = supergraph(&composed(subgraphs));
+        Gateway::new(supergraph, transport, options).unwrap()
+    }
+
+    fn made(sdl: &str, subgraphs: &[Script], options: GatewayOptions) -> Self {
         let sent = Arc::new(Mutex::new(Vec::new()));
         let mut transport = InProcess::new();
         for (name, _, answer) in subgraphs.iter().copied() {
@@ -50,8 +59,7 @@ impl Scripted {
                 answer(request)
             });
         }
-        let options = GatewayOptions::default();
-        let gateway = Gateway::new(Arc::new(supergraph), Arc::new(transport), options).unwrap();
+        let gateway = Gateway::new(supergraph(sdl), Arc::new(transport), options).unwrap();
         Scripted { gateway, sent }
     }
 
@@ -78,6 +86,24 @@ impl Scripted {
         let there = sent.iter().filter(|(name, _)| *name == subgraph);
         there.map(|(_, it)| it.clone()).collect()
     }
+}
+
+/// Composes subgraphs.
+fn composed(subgraphs: &[Script]) -> String {
+    let sources = subgraphs.iter().map(|(name, sdl, _)| SubgraphSource {
+        name: (*name).to_owned(),
+        url: String::new(),
+        sdl: format!("{LINK}{sdl}"),
+    });
+    let sources: Vec<SubgraphSource> = sources.collect();
+    let composed = compose(&sources, &ComposeOptions::default());
+    let composed = composed.unwrap_or_else(|errors| panic!("{errors:#?}"));
+    composed.supergraph_sdl
+}
+
+fn supergraph(sdl: &str) -> Arc<Supergraph> {
+    let supergraph = Supergraph::parse(sdl, "supergraph.graphql");
+    Arc::new(supergraph.unwrap_or_else(|errors| panic!("{errors:#?}\n{sdl}")))
 }
 
 /// Answers what a request asks for of entities.

@@ -1,0 +1,116 @@
+//! The memo of a request: what subgraphs have said of entities, so that they are not asked for it again.
+//!
+//! It has no store of its own. A plan tells where a subgraph is asked for the fields that a step needs ([`Source`]);
+//! objects there whose representations would be the same are the same entities.
+
+use std::sync::Arc;
+
+use super::representations::write_typed;
+use super::run::Run;
+use super::store::{ObjectId, Place};
+use super::texts::Texts;
+use crate::plan::{Input, Request, Step, StepId};
+use crate::transport::TransportError;
+
+/// What a memo says of a representation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// A subgraph has said what is needed.
+    Said(Said),
+    /// A subgraph is being asked, by another step.
+    Coming(StepId),
+}
+
+/// Where a subgraph has said what is needed of an entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Said {
+    /// The position of the source among those of the step.
+    source: usize,
+    object: ObjectId,
+}
+
+/// What is known of the entities that a step needs.
+#[derive(Debug, Default)]
+pub(super) struct Memo(Texts<Found>);
+
+impl Memo {
+    pub(super) fn get(&self, representation: &[u8]) -> Option<Found> {
+        self.0.get(representation)
+    }
+
+    fn insert(&mut self, representation: &[u8], found: Found) {
+        if self.get(representation).is_none() {
+            self.0.insert(representation, found);
+        }
+    }
+}
+
+impl Run {
+    /// Looks for what is known of the entities that a step needs.
+    pub(super) fn memo(&self, request: &Request, step: &Step) -> Memo {
+        let mut memo = Memo::default();
+        let options = &self.execution.memo;
+        let subgraph = &self.execution.supergraph.subgraph(request.subgraph).name;
+        if step.sources.is_empty() || !options.is_for(subgraph) {
+            return memo;
+        }
+        let walk = self.walk();
+        let mut text = Vec::new();
+        // What has been said comes first, then what is coming.
+        for is_coming in [false, true] {
+            for (number, source) in step.sources.iter().enumerate() {
+                let is_there = if is_coming {
+                    self.is_sent(source.step)
+                } else {
+                    self.is_sound(source.step)
+                };
+                if !is_there {
+                    continue;
+                }
+                let inputs: Vec<&Input> = source.inputs.iter().collect();
+                for (object, ty) in walk.objects(source.class) {
+                    text.clear();
+                    let written = write_typed(walk, object, ty, &inputs, &mut text);
+                    if written.is_err() {
+                        continue;
+                    }
+                    if is_coming {
+                        memo.insert(&text, Found::Coming(source.step));
+                    } else if self.store.has(object, &source.taken) {
+                        let source = number;
+                        memo.insert(&text, Found::Said(Said { source, object }));
+                    }
+                }
+            }
+        }
+        memo
+    }
+
+    /// Takes what a step needs of objects from where it was said.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub(super) fn recall(
+        &mut self,
+        step: &Step,
+        said: Said,
+        objects: &[ObjectId],
+    ) -> Result<(), TransportError> {
+        let members = &step.members;
+        let source = &step.sources[said.source];
+        let memory = Arc::clone(&self.recalled_memory);
+        memory.hold(self.store.footprint(said.object))?;
+        let new = (members.slot, members.width);
+        let copy = self
+            .store
+            .take(said.object, &source.taken, new, Place::Root);
+        self.recalled += 1;
+        self.add(step, objects, copy, &memory)
+    }
+
+    /// Returns whether something that a step needs of an object is missing.
+    pub(super) fn is_needed(&self, step: &Step, object: ObjectId) -> bool {
+        let mut members = step.members.list.iter();
+        members.any(|member| self.store.is_open(object, member.place))
+    }
+}
