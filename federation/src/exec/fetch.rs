@@ -122,11 +122,13 @@ pub(crate) fn log(subgraph: &Subgraph, error: &TransportError, request_id: &str)
     tracing::warn!(subgraph, request_id, %error, causes, "a subgraph gave no answer");
 }
 
-/// Returns the JSON text of a request.
-pub(super) fn text(document: &str, variables: &[(String, Vec<u8>)]) -> Vec<u8> {
-    let mut body = Vec::with_capacity(document.len() + 64);
+/// Returns the JSON text of a request with an operation, which is a JSON string.
+pub(super) fn text(operation: &[u8], variables: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let of_variables = variables.iter();
+    let of_variables = of_variables.map(|(name, value)| name.len() + value.len() + 8);
+    let mut body = Vec::with_capacity(operation.len() + 32 + of_variables.sum::<usize>());
     body.extend_from_slice(b"{\"query\":");
-    write_string(&mut body, document);
+    body.extend_from_slice(operation);
     for (position, (name, value)) in variables.iter().enumerate() {
         body.extend_from_slice(if position == 0 {
             b",\"variables\":{"

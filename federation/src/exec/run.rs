@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use apollo_compiler::Name;
+use apollo_compiler::ast::OperationType;
 use bytes::Bytes;
 use graphql_service::document::Prepared;
-use graphql_service::writer::{AnswerWriter, WriteResult};
+use graphql_service::writer::{AnswerWriter, WriteResult, write_string};
 use graphql_service::{Answer, GraphqlError, OutOfMemory, Reply, RequestContext, Slots};
 
 use super::errors::{Late, Reported, in_order};
@@ -23,7 +24,7 @@ use super::walk::Walk;
 use super::work;
 use crate::gateway::EntityMemo;
 use crate::limits::GatewayLimits;
-use crate::plan::{Plan, Request, StepId};
+use crate::plan::{Entry, Plan, Request, StepId};
 use crate::supergraph::{SubgraphId, Supergraph};
 use crate::transport::{
     Allowance, Allowances, SubgraphEvent, SubgraphRequest, SubgraphSubscription, SubgraphTransport,
@@ -84,7 +85,7 @@ pub(crate) fn subscription(execution: &Execution) -> Option<(SubgraphId, Subgrap
     let plan = &execution.plan;
     let first = plan.requests.first()?;
     let lists = Run::new(execution.clone()).lists(first, 0);
-    let (body, _) = text(execution, first, &lists, Vec::new());
+    let body = text(execution, first, &lists, Vec::new());
     let memory = Arc::clone(&execution.context.memory);
     let subscription = SubgraphSubscription {
         body,
@@ -247,7 +248,11 @@ impl Run {
     fn ready(&self) -> Option<(usize, Vec<usize>)> {
         let is_done = |before: &usize| self.steps[*before].iter().all(Progress::is_done);
         let requests = self.execution.plan.requests.iter().enumerate();
+        let is_open = |progress: &Progress| !matches!(progress.state, State::Sent(_));
         let mut begun = requests.filter_map(|(position, request)| {
+            if !self.steps[position].iter().any(is_open) {
+                return None;
+            }
             let (mut free, mut bound) = (Vec::new(), Vec::new());
             for step in request.order.iter().copied() {
                 match self.steps[position][step].state {
@@ -376,10 +381,11 @@ impl Run {
             representations += list.representations(step);
             list.take_variables(step, &mut variables);
         }
-        let (body, is_mutation) = text(execution, request, &sent, variables);
+        let is_root = matches!(request.steps[0].entry, Entry::Root);
+        let body = text(execution, request, &sent, variables);
         let message = SubgraphRequest {
             body,
-            is_mutation,
+            is_mutation: execution.plan.operation == OperationType::Mutation && is_root,
             representations,
             allowance: Arc::new(self.together.answer(execution.limits.subgraph_bytes)),
         };
@@ -435,7 +441,7 @@ impl Run {
             introspect,
             errors: paths,
             writer,
-            shared: HashMap::new(),
+            shared: HashMap::default(),
         };
         let written = projection.root();
         match projection.writer.is_out_of_memory() {
@@ -445,14 +451,14 @@ impl Run {
     }
 }
 
-/// Returns the JSON text of a request with the variables of its lists, and whether it is a mutation.
+/// Returns the JSON text of a request with the variables of its lists.
 fn text(
     execution: &Execution,
     request: &Request,
     sent: &Sent,
     of_lists: Vec<(String, Vec<u8>)>,
-) -> (Bytes, bool) {
-    let (document, names) = operation(request, sent);
+) -> Bytes {
+    let (operation, names) = operation(request, sent);
     let mut variables: Vec<(String, Vec<u8>)> = Vec::new();
     for name in names {
         if let Some(value) = execution.prepared.variable(name) {
@@ -462,8 +468,7 @@ fn text(
         }
     }
     variables.extend(of_lists);
-    let body = fetch::text(&document, &variables).into();
-    (body, document.starts_with("mutation"))
+    fetch::text(&operation, &variables).into()
 }
 
 /// Returns the steps that a request was sent for.
@@ -471,18 +476,20 @@ fn steps_of(sent: &Sent) -> BTreeSet<usize> {
     sent.iter().map(|list| list.step).collect()
 }
 
-/// Returns the operation of a request with the client's variables in it.
-fn operation<'r>(request: &'r Request, sent: &Sent) -> (Cow<'r, str>, Vec<&'r Name>) {
+/// Returns the operation of a request as a JSON string, with the client's variables in it.
+fn operation<'r>(request: &'r Request, sent: &Sent) -> (Cow<'r, [u8]>, Vec<&'r Name>) {
     let mut counts = vec![0; request.steps.len()];
     sent.iter().for_each(|list| counts[list.step] += 1);
     match &request.template {
         Some(template) if counts.iter().any(|count| *count != 1) => {
-            let (text, names) = template.text(&counts);
+            let (document, names) = template.text(&counts);
+            let mut text = Vec::new();
+            write_string(&mut text, &document);
             (Cow::Owned(text), names)
         }
         _ => {
-            let document = Cow::Borrowed(request.document.as_str());
-            (document, request.variables.iter().collect())
+            let text = Cow::Borrowed(request.json.as_slice());
+            (text, request.variables.iter().collect())
         }
     }
 }

@@ -255,6 +255,11 @@ impl Store {
 
     /// Adds what an answer says of several objects. They have the same objects below them then.
     pub(super) fn add_to_all(&mut self, to: &[ObjectId], members: &Members, said: ObjectId) {
+        if !members.has_objects() {
+            to.iter()
+                .for_each(|object| self.merge(*object, members, said));
+            return;
+        }
         self.objects[said.0 as usize].place = Place::OfAll(short(self.alike.len()));
         self.alike.push(to.to_vec());
         for object in to {

@@ -53,8 +53,8 @@ impl Walk<'_> {
 
     /// Returns whether no subgraph has told the type of an object that can have several.
     pub(super) fn is_untyped(&self, object: ObjectId, node: NodeId) -> bool {
-        let ty = self.ty(object, node).map(|ty| self.supergraph.ty(ty));
-        ty.is_some_and(|ty| ty.joins.iter().any(|join| join.is_interface_object))
+        let ty = self.ty(object, node);
+        ty.is_some_and(|ty| self.supergraph.ty(ty).is_interface_object)
     }
 
     /// Returns the objects of a class with their types, as far as they are known.

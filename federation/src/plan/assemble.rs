@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use apollo_compiler::Name;
 use apollo_compiler::executable::{Operation, OperationType};
+use graphql_service::writer::write_string;
 
 use super::builder::Builder;
 use super::document::{Names, Printer};
@@ -66,12 +67,15 @@ pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Result<Plan, Full
         });
         let mut order: Vec<usize> = (0..ids.len()).collect();
         order.sort_by_key(|step| finder.rank(ids[*step]));
+        let mut json = Vec::with_capacity(printed.text.len() + 32);
+        write_string(&mut json, &printed.text);
         Ok(Request {
             subgraph: groups[0].subgraph,
             after: after(ids),
             wave: *wave,
             steps: steps.collect(),
             order,
+            json,
             document: printed.text,
             variables: printed.variables,
             template: printed.template,

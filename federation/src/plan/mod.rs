@@ -72,6 +72,8 @@ pub struct Request {
     pub wave: u32,
     /// The operation that the subgraph is sent.
     pub document: String,
+    /// The same as a JSON string.
+    pub(crate) json: Vec<u8>,
     /// The variables of the client that it uses.
     pub variables: Vec<Name>,
     /// What the operation is made of, where there are several lists of entities, or objects are given values from

@@ -85,6 +85,12 @@ impl Members {
         Members::new(tree, tree.class(Tree::ROOT).slot, fetched, &[Tree::ROOT])
     }
 
+    /// Returns whether there are objects below.
+    pub(crate) fn has_objects(&self) -> bool {
+        let mut members = self.list.iter();
+        members.any(|member| matches!(member.shape, Shape::Object(_)))
+    }
+
     /// Returns the position of the member with a key. It is likely to be the one at `expected`.
     pub(crate) fn find(&self, key: &str, expected: usize) -> Option<usize> {
         if self

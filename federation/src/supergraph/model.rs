@@ -86,6 +86,8 @@ pub struct Type {
     pub possible: Vec<TypeId>,
     /// Whether clients may see it.
     pub is_accessible: bool,
+    /// Whether it is an interface that some subgraph has as an object type.
+    pub(crate) is_interface_object: bool,
     /// Equal for types that have the same keys in the same subgraphs, and of which the same is taken for fields
     /// below.
     pub(crate) shape: u32,

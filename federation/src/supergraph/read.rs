@@ -209,6 +209,7 @@ impl<'s> Reader<'s> {
                 fields: HashMap::new(),
                 possible: Vec::new(),
                 is_accessible: !ty.directives().has("inaccessible"),
+                is_interface_object: false,
                 shape: 0,
                 lends: Vec::new(),
             });
@@ -487,6 +488,7 @@ impl<'s> Reader<'s> {
     fn shapes(&mut self) {
         let mut known = HashMap::new();
         for ty in &mut self.types {
+            ty.is_interface_object = ty.joins.iter().any(|join| join.is_interface_object);
             let said = ty
                 .joins
                 .iter()
