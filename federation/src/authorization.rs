@@ -70,6 +70,17 @@ impl Grants {
         self
     }
 
+    /// Returns those of some requirements that are not fulfilled.
+    pub(crate) fn missing(
+        &self,
+        supergraph: &Supergraph,
+        requirements: impl Iterator<Item = RequirementId>,
+    ) -> Vec<RequirementId> {
+        let all = supergraph.requirements();
+        let missing = requirements.filter(|id| !self.fulfil(&all[id.index()]));
+        missing.collect()
+    }
+
     /// Returns whether a requirement is fulfilled.
     fn fulfil(&self, requirement: &Requirement) -> bool {
         let all = |granted: &HashSet<String>, lists: &[Vec<String>]| {
@@ -141,11 +152,8 @@ impl Denied {
         document: &ExecutableDocument,
         operation: &Operation,
     ) -> Self {
-        let all = supergraph.requirements().iter().enumerate();
-        let missing = all.filter(|(_, requirement)| !grants.fulfil(requirement));
-        let missing: Vec<RequirementId> = missing
-            .map(|(position, _)| RequirementId::new(position))
-            .collect();
+        let all = (0..supergraph.requirements().len()).map(RequirementId::new);
+        let missing = grants.missing(supergraph, all);
         let mut denied = Denied::default();
         if missing.is_empty() {
             return denied;
@@ -185,11 +193,6 @@ impl Denied {
                 Selection::FragmentSpread(_) => {}
             }
         }
-    }
-
-    /// Returns the requirements, ascending: what a plan depends on.
-    pub(crate) fn requirements(&self) -> &[RequirementId] {
-        &self.requirements
     }
 
     /// Returns whether selections of a field of an object type are denied.

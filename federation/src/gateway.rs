@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
-use apollo_compiler::Schema;
-use apollo_compiler::ast::{OperationType, Value};
-use apollo_compiler::executable::{Operation, Selection, SelectionSet};
-use apollo_compiler::response::{JsonMap, JsonValue};
+use apollo_compiler::ast::OperationType;
+use apollo_compiler::executable::Operation;
+use apollo_compiler::response::JsonMap;
 use apollo_compiler::validation::Valid;
-use apollo_compiler::{ExecutableDocument, Name, Node};
+use apollo_compiler::{ExecutableDocument, Schema};
 use async_trait::async_trait;
 use graphql_service::document::{Documents, Prepared, Refusal};
 use graphql_service::writer::{AnswerWriter, WriteResult};
@@ -17,8 +16,6 @@ use graphql_service::{
     Answer, GraphqlError, Limits, Replies, Reply, Request, RequestContext, Service, SlotError,
     Slots, Weight, code as shared,
 };
-use moka::sync::Cache;
-use service_metrics::{CacheMetrics, Watch};
 use tokio::runtime::Handle;
 use tracing::Span;
 
@@ -27,9 +24,11 @@ use crate::code;
 use crate::exec::{Execution, execute};
 use crate::graph::ActiveLabels;
 use crate::limits::GatewayLimits;
+use crate::operation::{Canonical, lifted};
 use crate::plan::{Plan, Planned};
+use crate::plans::{Known, PlanKey, Plans};
 use crate::subscription::{self, Ending, OpenSubscriptions, Shared};
-use crate::supergraph::{Requirement, RequirementId, Supergraph, SupergraphError};
+use crate::supergraph::{Requirement, Supergraph, SupergraphError};
 use crate::transport::SubgraphTransport;
 
 /// Settings of a gateway.
@@ -118,34 +117,9 @@ struct Inner {
     supergraph: Arc<Supergraph>,
     documents: Documents,
     options: GatewayOptions,
-    plans: Cache<PlanKey, Arc<Known>>,
-    metrics: CacheMetrics,
-    _watch: Watch,
+    plans: Plans,
     /// The policies that the supergraph knows.
     policies: Vec<String>,
-}
-
-/// Name of the cache of plans in metrics.
-const CACHE: &str = "gateway_plans";
-
-/// A plan that is kept.
-struct Known {
-    plan: Arc<Plan>,
-    /// Requests that it has answered.
-    uses: AtomicU64,
-}
-
-/// Everything that a plan depends on, beside the supergraph: nothing of it is hashed away, so different
-/// operations cannot meet.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct PlanKey {
-    text: String,
-    operation: Option<Name>,
-    labels: ActiveLabels,
-    /// The values of the variables of conditions.
-    conditions: Vec<(Name, bool)>,
-    /// What the request does not have.
-    denied: Vec<RequirementId>,
 }
 
 impl Gateway {
@@ -162,21 +136,10 @@ impl Gateway {
             supergraph.check_that_nothing_is_required()?;
         }
         let bytes = options.document_cache_bytes;
-        let weight = |key: &PlanKey, known: &Arc<Known>| {
-            let fields = known.plan.tree.len() + key.text.len() / 16;
-            u32::try_from(fields.max(1)).unwrap_or(u32::MAX)
-        };
-        let plans: Cache<PlanKey, Arc<Known>> = Cache::builder()
-            .weigher(weight)
-            .max_capacity(options.plan_cache_fields)
-            .build();
-        let watched = plans.clone();
         let inner = Inner {
-            metrics: CacheMetrics::new(CACHE),
-            _watch: CacheMetrics::watch_entries(CACHE, move || watched.entry_count()),
             policies: policies(&supergraph),
             documents: Documents::new(supergraph.api(), options.limits.clone(), bytes),
-            plans,
+            plans: Plans::new(options.plan_cache_fields, bytes),
             supergraph,
             options,
         };
@@ -222,8 +185,8 @@ impl Gateway {
     ) -> Result<Arc<Plan>, Refusal> {
         let prepared = self.inner.documents.read(request, context)?;
         let span = &context.call.span;
-        let known = self.inner.planned(request, &prepared, grants, span)?;
-        Ok(Arc::clone(&known.plan))
+        let settled = self.inner.settled(prepared, grants, span)?;
+        Ok(Arc::clone(&settled.known.plan))
     }
 
     /// Returns the plan that a request is answered by; nothing if it is refused.
@@ -233,20 +196,15 @@ impl Gateway {
     }
 
     /// Plans the operations that another gateway has answered most often, at most so many, as far as they fit the
-    /// supergraph of this one. Returns how many are planned.
+    /// supergraph of this one and have no plan yet. None is begun after `until`. Returns how many are planned.
     ///
     /// A gateway that takes the place of another one begins with these plans. This takes long: call it where work
     /// of some seconds harms nobody.
-    pub fn warm(&self, from: &Gateway, most: usize) -> usize {
-        let known = from.inner.plans.iter();
-        // What is denied is about the requirements of the other supergraph.
-        let known = known.filter(|(key, _)| key.denied.is_empty());
-        let used = known.map(|(key, known)| (known.uses.load(Ordering::Relaxed), key));
-        let mut used: Vec<(u64, Arc<PlanKey>)> = used.collect();
-        used.sort_by(|(a, _), (b, _)| b.cmp(a));
-        let most_used = used.into_iter().take(most);
-        let planned = most_used.map(|(_, key)| self.inner.planned_again(&key));
-        planned.filter(Result::is_ok).count()
+    pub fn warm(&self, from: &Gateway, most: usize, until: Instant) -> usize {
+        let used = from.inner.plans.most_used(most);
+        let in_time = used.iter().take_while(|_| Instant::now() < until);
+        let planned = in_time.map(|key| self.inner.planned_again(key));
+        planned.filter(|is_new| matches!(is_new, Ok(true))).count()
     }
 
     /// Returns the plan of a request with what it is planned by. Long operations are validated in a slot, and all are
@@ -265,21 +223,19 @@ impl Gateway {
             let deadline = context.call.deadline;
             let settle = move || {
                 let prepared = inner.documents.read(&request, &context)?;
-                let span = &context.call.span;
-                let known = inner.planned(&request, &prepared, &grants, span)?;
-                Ok::<_, Refusal>(Settled { prepared, known })
+                inner.settled(prepared, &grants, &context.call.span)
             };
             return Ok(slots.run_sized(size, deadline, settle).await??);
         }
         let prepared = inner.documents.read(&request, context)?;
-        let (key, denied) = inner.key(&request, &prepared, &grants);
-        if let Some(known) = inner.metrics.found(inner.plans.get(&key)) {
-            return Ok(Settled { prepared, known });
+        let (canonical, key) = inner.key(&prepared, &grants);
+        if let Some(known) = inner.plans.get(&key) {
+            return Ok(Settled::new(prepared, &canonical, known));
         }
         let (inner, span) = (Arc::clone(inner), context.call.span.clone());
         let plan = move || {
-            let known = inner.plan_prepared(key, &denied, &prepared, &span)?;
-            Ok::<_, Refusal>(Settled { prepared, known })
+            let known = inner.plan_prepared(key, &prepared, &grants, &span)?;
+            Ok::<_, Refusal>(Settled::new(prepared, &canonical, known))
         };
         if Handle::try_current().is_err() {
             return Ok(plan()?);
@@ -295,7 +251,7 @@ impl Gateway {
             let error = GraphqlError::new(code::SUBSCRIPTION_NEEDS_STREAM, message);
             return Reply::Refused(vec![error]);
         }
-        settled.known.uses.fetch_add(1, Ordering::Relaxed);
+        settled.known.count_use();
         let freshness = Arc::clone(&context.freshness);
         if settled.known.plan.operation != OperationType::Query {
             freshness.forbid();
@@ -342,8 +298,18 @@ impl Gateway {
 
 /// A request with its plan.
 struct Settled {
+    /// Its variables are those that the plan sends to subgraphs, literals included.
     prepared: Prepared,
     known: Arc<Known>,
+}
+
+impl Settled {
+    fn new(prepared: Prepared, canonical: &Canonical, known: Arc<Known>) -> Self {
+        Settled {
+            prepared: prepared.with_variables(&canonical.literals),
+            known,
+        }
+    }
 }
 
 /// Why a request has no plan.
@@ -397,84 +363,86 @@ impl Inner {
         }
     }
 
-    /// Returns the key of a plan, and what is denied to the request.
-    fn key(&self, request: &Request, prepared: &Prepared, grants: &Grants) -> (PlanKey, Denied) {
-        let document = prepared.document.valid();
-        let value = |name: &Name| {
-            let value = prepared.variables.get(name.as_str());
-            value.and_then(JsonValue::as_bool).unwrap_or(false)
-        };
-        let conditions = condition_variables(document, &prepared.operation).into_iter();
-        let conditions = conditions.map(|name| {
-            let value = value(&name);
-            (name, value)
-        });
-        let denied = Denied::new(&self.supergraph, grants, document, &prepared.operation);
-        let key = PlanKey {
-            text: request.query.clone(),
-            operation: prepared.operation.name.clone(),
-            labels: self.options.labels.clone(),
-            conditions: conditions.collect(),
-            denied: denied.requirements().to_vec(),
-        };
-        (key, denied)
+    /// Returns what is canonical of the operation of a request, and the key of its plan.
+    fn key(&self, prepared: &Prepared, grants: &Grants) -> (Arc<Canonical>, PlanKey) {
+        let canonical = self.plans.canonical(&self.supergraph, prepared);
+        let key = PlanKey::new(&self.supergraph, &canonical, &prepared.variables, grants);
+        (canonical, key)
     }
 
-    fn planned(
+    /// Returns a request with its plan, which is made if it is not known.
+    fn settled(
         &self,
-        request: &Request,
-        prepared: &Prepared,
+        prepared: Prepared,
         grants: &Grants,
         span: &Span,
-    ) -> Result<Arc<Known>, Refusal> {
-        let (key, denied) = self.key(request, prepared, grants);
-        if let Some(known) = self.metrics.found(self.plans.get(&key)) {
-            return Ok(known);
-        }
-        self.plan_prepared(key, &denied, prepared, span)
+    ) -> Result<Settled, Refusal> {
+        let (canonical, key) = self.key(&prepared, grants);
+        let known = match self.plans.get(&key) {
+            Some(known) => known,
+            None => self.plan_prepared(key, &prepared, grants, span)?,
+        };
+        Ok(Settled::new(prepared, &canonical, known))
     }
 
     /// Makes a plan, as a part of an operation that has a span.
     fn plan_prepared(
         &self,
         key: PlanKey,
-        denied: &Denied,
         prepared: &Prepared,
+        grants: &Grants,
         span: &Span,
     ) -> Result<Arc<Known>, Refusal> {
         let _planning = traces::plan(span);
-        let document = prepared.document.valid();
-        let (operation, variables) = (&prepared.operation, &prepared.variables);
-        self.plan_anew(key, denied, document, operation, variables)
+        let asked = Asked {
+            document: prepared.document.valid(),
+            operation: &prepared.operation,
+            variables: &prepared.variables,
+        };
+        self.plan_anew(key, asked, grants)
     }
 
-    /// Plans what a plan of another gateway was for. Of its variables no more is known than a plan depends on.
-    fn planned_again(&self, key: &PlanKey) -> Result<Arc<Known>, Refusal> {
-        let admit = |_fields| Ok::<_, Refusal>(());
-        let document = self.documents.get(&key.text, admit)?;
+    /// Plans what a plan of another gateway was for, if it is not planned already. Of its variables no more is known
+    /// than a plan depends on.
+    fn planned_again(&self, key: &PlanKey) -> Result<bool, Refusal> {
+        let document = self.documents.validate(&key.text)?;
         let document = document.valid();
-        let operation = document.operations.get(key.operation.as_deref());
-        // Another schema does not change which operations a text has.
+        let operation = document.operations.get(None);
         let operation = operation.map_err(|_| Vec::new())?;
-        let conditions = key.conditions.iter();
+        let canonical = Canonical::new(&self.supergraph, document, operation);
+        let conditions = canonical.conditions.iter().zip(&key.conditions);
         let conditions = conditions.map(|(name, value)| (name.as_str().into(), (*value).into()));
         let variables: JsonMap = conditions.collect();
-        let denied = Denied::new(&self.supergraph, &Grants::everything(), document, operation);
-        let key = PlanKey {
-            labels: self.options.labels.clone(),
-            ..key.clone()
+        let grants = Grants::everything();
+        let key = PlanKey::new(&self.supergraph, &canonical, &variables, &grants);
+        if self.plans.has(&key) {
+            return Ok(false);
+        }
+        let asked = Asked {
+            document,
+            operation,
+            variables: &variables,
         };
-        self.plan_anew(key, &denied, document, operation, &variables)
+        self.plan_anew(key, asked, &grants)?;
+        Ok(true)
     }
 
     fn plan_anew(
         &self,
         key: PlanKey,
-        denied: &Denied,
-        document: &Valid<ExecutableDocument>,
-        operation: &Node<Operation>,
-        variables: &JsonMap,
+        asked: Asked<'_>,
+        grants: &Grants,
     ) -> Result<Arc<Known>, Refusal> {
+        let Asked {
+            document,
+            operation,
+            variables,
+        } = asked;
+        let lifted = lifted(&self.supergraph, document, operation);
+        let (document, operation) = match &lifted {
+            Some((document, operation)) => (document, operation),
+            None => (document, operation),
+        };
         let planned = Planned {
             supergraph: &self.supergraph,
             labels: &self.options.labels,
@@ -482,15 +450,19 @@ impl Inner {
             operation,
             variables,
         };
-        let plan = Plan::without(planned, denied, &self.options.gateway_limits);
+        let denied = Denied::new(&self.supergraph, grants, document, operation);
+        let plan = Plan::without(planned, &denied, &self.options.gateway_limits);
         let plan = plan.map_err(|error: GraphqlError| vec![error])?;
-        let known = Arc::new(Known {
-            plan: Arc::new(plan),
-            uses: AtomicU64::new(0),
-        });
-        self.plans.insert(key, Arc::clone(&known));
-        Ok(known)
+        Ok(self.plans.insert(key, plan))
     }
+}
+
+/// What is planned.
+struct Asked<'a> {
+    document: &'a ExecutableDocument,
+    operation: &'a Operation,
+    /// The coerced variables; those of conditions are read.
+    variables: &'a JsonMap,
 }
 
 #[async_trait]
@@ -514,7 +486,7 @@ impl Service for Gateway {
         if settled.known.plan.operation != OperationType::Subscription {
             return Replies::One(self.executed(settled, context).await);
         }
-        settled.known.uses.fetch_add(1, Ordering::Relaxed);
+        settled.known.count_use();
         context.freshness.forbid();
         let (execution, introspect) = self.execution(settled, context);
         subscription::begin(&self.subscriptions, execution, introspect).await
@@ -530,33 +502,4 @@ fn policies(supergraph: &Supergraph) -> Vec<String> {
     });
     let names: BTreeSet<&String> = lists.flatten().flatten().collect();
     names.into_iter().cloned().collect()
-}
-
-/// Returns the variables of `@skip` and `@include` in an operation and in all fragments of its document,
-/// sorted.
-fn condition_variables(document: &ExecutableDocument, operation: &Operation) -> Vec<Name> {
-    let mut names = Vec::new();
-    conditions(&operation.selection_set, &mut names);
-    for fragment in document.fragments.values() {
-        conditions(&fragment.selection_set, &mut names);
-    }
-    names.sort();
-    names.dedup();
-    names
-}
-
-fn conditions(set: &SelectionSet, names: &mut Vec<Name>) {
-    for selection in &set.selections {
-        for directive in selection.directives().iter() {
-            let condition = directive.specified_argument_by_name("if");
-            if let Some(Value::Variable(name)) = condition.map(AsRef::as_ref) {
-                names.push(name.clone());
-            }
-        }
-        match selection {
-            Selection::Field(field) => conditions(&field.selection_set, names),
-            Selection::InlineFragment(inline) => conditions(&inline.selection_set, names),
-            Selection::FragmentSpread(_) => {}
-        }
-    }
 }

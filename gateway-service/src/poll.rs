@@ -3,7 +3,7 @@
 //! cannot be made leaves the one that is served, and health says so.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use federation::Ending;
 use federation::compose::SubgraphSource;
@@ -16,8 +16,9 @@ use super::composite::Composite;
 use super::start::{Reading, names};
 use super::subgraph::Source;
 
-/// Operations that are planned before a composite schema is served.
+/// Operations that are planned before a changed composite schema is served, and for how long that may be put off.
 const WARMED: usize = 500;
+const WARMING: Duration = Duration::from_secs(5);
 
 /// Pause between looks whether the gateway has started.
 const STARTING: Duration = Duration::from_millis(100);
@@ -172,7 +173,9 @@ impl GatewayApp {
     pub(super) async fn switch(&self, composite: Composite, served: &Composite) {
         let (new, old) = (Arc::clone(&composite.gateway), Arc::clone(&served.gateway));
         let slots = &self.host.resources.slots;
-        let warmed = slots.run(Weight::Background, None, move |_| new.warm(&old, WARMED));
+        let until = Instant::now() + WARMING;
+        let warm = move |_| new.warm(&old, WARMED, until);
+        let warmed = slots.run(Weight::Background, Some(until), warm);
         let planned = warmed.await.unwrap_or_else(|error| {
             // Operations are planned when they are asked for.
             tracing::debug!(%error, "no operation is planned before the switch");

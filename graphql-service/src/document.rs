@@ -234,6 +234,14 @@ impl Documents {
         Ok(document)
     }
 
+    /// Parses and validates a document that no client has sent: it is not kept.
+    ///
+    /// # Errors
+    /// When the text is not GraphQL, does not fit the schema, or exceeds a limit.
+    pub fn validate(&self, text: &str) -> Result<Document, Refusal> {
+        self.validated(text, |_fields| Ok(()))
+    }
+
     fn validated<E: From<Refusal>>(
         &self,
         text: &str,
@@ -420,6 +428,19 @@ impl Prepared {
         Some(self.digits.member(name, value))
     }
 
+    /// Adds variables that the client does not know of, with their values. What the request gives under their names is
+    /// not meant for them.
+    #[must_use]
+    pub fn with_variables(mut self, values: &JsonMap) -> Self {
+        if !values.is_empty() {
+            let mut variables = self.variables.into_inner();
+            variables.extend(values.clone());
+            self.variables = Valid::assume_valid(variables);
+            self.digits = self.digits.without(values);
+        }
+        self
+    }
+
     fn asked(&self) -> Asked<'_> {
         Asked {
             document: self.document.valid(),
@@ -485,4 +506,36 @@ fn check_introspection(
     };
     let place = Location::of(field.name.location(), &document.sources);
     Err(GraphqlError::new(code::INTROSPECTION_MODE, message).at(place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_in_use_outlast_any_number_of_others() {
+        let schema =
+            Schema::parse_and_validate("type Query { item(id: ID!): String }", "schema.graphql");
+        let documents = Documents::new(&schema.unwrap(), Limits::default(), 64 << 10);
+        let read = |text: &str| {
+            documents.get(text, |_| Ok::<_, Refusal>(())).unwrap();
+        };
+        let used: Vec<String> = (0..8)
+            .map(|n| format!("query Q{n} {{ item(id: {n}) }}"))
+            .collect();
+        for number in 0..20_000 {
+            read(&format!("{{ item(id: \"{number}\") }}"));
+            if number % 50 == 0 {
+                used.iter().for_each(|text| read(text));
+            }
+        }
+        let kept = used.iter().filter(|text| documents.known(text).is_some());
+        assert_eq!(kept.count(), used.len());
+        let old = (0..20_000).filter(|number| {
+            let text = format!("{{ item(id: \"{number}\") }}");
+            documents.known(&text).is_some()
+        });
+        // About 1,600 bytes are counted for each.
+        assert!(old.count() < 200);
+    }
 }

@@ -1,11 +1,10 @@
 //! Writes the answer: the merged data in the order of the client's operation, checked against the API
 //! schema.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use apollo_compiler::ast::Type as AstType;
 use apollo_compiler::{Name, Schema};
-use foldhash::fast::RandomState;
 use graphql_service::writer::{AnswerWriter, PathStep, PropagateNull, WriteResult, Written};
 use graphql_service::{ErrorCode, GraphqlError, PathSegment, code as shared};
 use serde_json::value::RawValue;
@@ -14,6 +13,7 @@ use super::leaf;
 use super::store::{ObjectId, Store, Value};
 use super::walk::Walk;
 use crate::code;
+use crate::hash::HashMap;
 use crate::operation::{ClassId, LeafKind, NodeId, Output, Tree};
 use crate::supergraph::{FieldId, TypeId};
 
@@ -28,7 +28,7 @@ pub(super) struct Projection<'p, 'w> {
     pub(super) errors: ErrorPaths,
     pub(super) writer: AnswerWriter<'p>,
     /// What was written of values that objects share.
-    pub(super) shared: HashMap<Value, Written, RandomState>,
+    pub(super) shared: HashMap<Value, Written>,
 }
 
 /// The paths of the errors that are known, to tell which nulls are explained.

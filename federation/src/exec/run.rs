@@ -1,7 +1,7 @@
 //! Runs the requests of a plan.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -23,6 +23,7 @@ use super::store::{Seg, Store};
 use super::walk::Walk;
 use super::work;
 use crate::gateway::EntityMemo;
+use crate::hash::HashMap;
 use crate::limits::GatewayLimits;
 use crate::plan::{Entry, Plan, Request, StepId};
 use crate::supergraph::{SubgraphId, Supergraph};

@@ -140,16 +140,14 @@ impl<'s> Graph<'s> {
     /// Returns the interface whose objects a field has as values, without telling their types.
     #[must_use]
     pub fn untyped(self, join: &FieldJoin) -> Option<TypeId> {
-        let inner = self.supergraph.type_id(join.ty.inner_named_type())?;
-        let known = self.supergraph.ty(inner).join(join.subgraph)?;
-        known.is_interface_object.then_some(inner)
+        let known = self.supergraph.ty(join.inner).join(join.subgraph)?;
+        known.is_interface_object.then_some(join.inner)
     }
 
     /// Returns the object types that the value of a field can have in a subgraph.
     #[must_use]
     pub fn possible(self, join: &FieldJoin) -> &'s [TypeId] {
-        let inner = self.supergraph.type_id(join.ty.inner_named_type());
-        let known = inner.and_then(|inner| self.supergraph.ty(inner).join(join.subgraph));
+        let known = self.supergraph.ty(join.inner).join(join.subgraph);
         known.map_or(&[], |known| known.possible.as_slice())
     }
 }

@@ -3,9 +3,8 @@
 //! What is known of objects only grows from wave to wave, so it is worked out from the first wave on until
 //! nothing is added: whatever waits for itself never is.
 
-use std::collections::{HashMap, HashSet};
-
 use super::Graph;
+use crate::hash::{HashMap, HashSet};
 use crate::supergraph::{FieldId, FieldSet, Selected, SubgraphId, TypeId};
 
 /// The latest wave that is planned for. Chains of keys and requirements that are longer lead nowhere.
@@ -183,7 +182,7 @@ impl<'g> Reach<'g> {
             is_on_path: false,
             trail: Vec::new(),
             returns: 0,
-            known: HashMap::new(),
+            known: HashMap::default(),
         }
     }
 
@@ -270,7 +269,7 @@ impl<'g> Reach<'g> {
                 self.fields_of(ty, &key.fields, &mut open);
             }
         }
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         let mut computed = Vec::new();
         while let Some(field) = open.pop() {
             if !seen.insert(field) {

@@ -1,6 +1,5 @@
 //! From the selections of an operation to its tree.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use apollo_compiler::executable::{Field, Operation, OperationType, SelectionSet};
@@ -8,13 +7,13 @@ use apollo_compiler::response::JsonMap;
 use apollo_compiler::{ExecutableDocument, Name, Node as AstNode, ast};
 use graphql_service::GraphqlError;
 use graphql_service::limits::exceeded;
-use indexmap::IndexMap;
 
 use super::selections::{Collected, Reader, Selections};
 use super::slots::{Asked, Member, SlotId, Slots};
 use super::tree::{Class, ClassId, LeafKind, Node, NodeId, Output, Tree};
 use crate::code;
 use crate::graph::Graph;
+use crate::hash::{HashMap, IndexMap};
 use crate::supergraph::{FieldId, FieldSet, Selected, Supergraph, TypeId};
 
 /// How many selections and types can be looked at for the cost of an object or field.
@@ -36,7 +35,7 @@ impl Tree {
             classes: Vec::new(),
             nodes: Vec::new(),
             slots: Slots::new(),
-            leaves: HashMap::new(),
+            leaves: HashMap::default(),
             room: limit,
             looks: 0,
         };
@@ -49,7 +48,7 @@ impl Tree {
                 variables,
             },
             tree: &mut tree,
-            repetitions: HashMap::new(),
+            repetitions: HashMap::default(),
             said: Said::default(),
         };
         let sets = [&operation.selection_set];
@@ -107,7 +106,7 @@ impl Tree {
         let id = self.push_node(supergraph, class, asked, slot);
         self.nodes[id.index()].inner = Some(inner.clone());
         let field = supergraph.field(self.node(id).field);
-        let mut groups: IndexMap<(Vec<Selected>, Vec<u32>), Vec<TypeId>> = IndexMap::new();
+        let mut groups: IndexMap<(Vec<Selected>, Vec<u32>), Vec<TypeId>> = IndexMap::default();
         for ty in &supergraph.ty(field.inner).possible {
             let selected = inner.of(supergraph, *ty);
             let said = said_of(graph, *ty, &names_of(&selected), self.node(id).field);
@@ -157,9 +156,9 @@ impl Tree {
         repetition: usize,
     ) -> Member {
         let asked = Asked {
-            name: name.to_string(),
+            name: name.clone(),
             arguments: text_of(arguments),
-            shape: shape(supergraph, field),
+            shape: supergraph.field(field).value_shape,
             repetition,
         };
         self.slots.get(self.classes[class.index()].slot, asked)
@@ -271,7 +270,7 @@ impl<'d> Collector<'_, 'd> {
         let names: Vec<Name> = names.collect();
         let said = &mut self.said;
         let known = said.of.entry((position, names.clone())).or_default();
-        let mut divided: IndexMap<usize, Vec<TypeId>> = IndexMap::new();
+        let mut divided: IndexMap<usize, Vec<TypeId>> = IndexMap::default();
         for ty in types {
             let number = known.entry(ty).or_insert_with(|| {
                 let next = said.numbers.len();
@@ -378,7 +377,7 @@ fn said_of(graph: Graph<'_>, ty: TypeId, names: &[Name], position: FieldId) -> V
     for set in &supergraph.ty(ty).lends {
         wanted.extend(names_of(&set.of(supergraph, ty)));
     }
-    let mut known: HashMap<Name, ()> = HashMap::new();
+    let mut known: HashMap<Name, ()> = HashMap::default();
     while let Some(name) = wanted.pop() {
         let Some(field) = supergraph.field_id(ty, &name) else {
             continue;
@@ -403,30 +402,4 @@ fn text_of(arguments: &[AstNode<ast::Argument>]) -> String {
         text.push_str(&format!("{}: {value},", argument.name));
     }
     text
-}
-
-/// Returns the form of a field's value: lists, nulls and the leaf type, wherever a subgraph says so.
-fn shape(supergraph: &Supergraph, field: FieldId) -> String {
-    let field = supergraph.field(field);
-    let is_leaf = !supergraph.ty(field.inner).is_composite();
-    let own = shape_of(&field.ty, is_leaf);
-    let mut all = own.clone();
-    for join in &field.joins {
-        let there = shape_of(&join.ty, is_leaf);
-        if there != own {
-            all.push_str(&format!(" {}:{there}", join.subgraph.index()));
-        }
-    }
-    all
-}
-
-fn shape_of(ty: &ast::Type, is_leaf: bool) -> String {
-    match ty {
-        ast::Type::Named(name) if is_leaf => name.to_string(),
-        ast::Type::Named(_) => "{}".to_owned(),
-        ast::Type::NonNullNamed(name) if is_leaf => format!("{name}!"),
-        ast::Type::NonNullNamed(_) => "{}!".to_owned(),
-        ast::Type::List(inner) => format!("[{}]", shape_of(inner, is_leaf)),
-        ast::Type::NonNullList(inner) => format!("[{}]!", shape_of(inner, is_leaf)),
-    }
 }

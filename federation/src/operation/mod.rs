@@ -5,12 +5,16 @@
 //! of what a plan is made for. So no condition can be lost on the way, and nothing is fetched for a field
 //! that is skipped.
 
+mod canonical;
 mod collect;
+mod literals;
 mod selections;
 mod slots;
 mod tree;
 
+pub(crate) use canonical::Canonical;
 pub(crate) use collect::{Full, too_large};
+pub(crate) use literals::lifted;
 pub(crate) use slots::SlotId;
 pub(crate) use tree::LeafKind;
 pub use tree::{Class, ClassId, Node, NodeId, Output, Tree};

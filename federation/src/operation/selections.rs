@@ -3,17 +3,15 @@
 //! They are looked at once for all types, not once for each: clients write a fragment for each of hundreds of
 //! types.
 
-use std::collections::{HashMap, HashSet};
-
 use apollo_compiler::ast::Value;
 use apollo_compiler::executable::{Field, Selection};
 use apollo_compiler::response::{JsonMap, JsonValue};
 use apollo_compiler::{ExecutableDocument, Name};
-use indexmap::IndexMap;
 
 use super::collect::Full;
 use super::tree::Tree;
 use crate::graph::Graph;
+use crate::hash::{HashMap, HashSet, IndexMap};
 use crate::supergraph::TypeId;
 
 /// The fields that are selected of an object, by response key.
@@ -33,6 +31,7 @@ pub(super) struct Selections<'d> {
     reader: Reader<'d>,
     /// Different sets of types, each ascending; the first has all that are possible.
     sets: Vec<Vec<TypeId>>,
+    /// The positions of the others.
     numbers: HashMap<Vec<TypeId>, usize>,
     /// The types of a set that a condition leaves; `None` where there are none.
     narrowed: HashMap<(usize, &'d str), Option<usize>>,
@@ -45,9 +44,9 @@ impl<'d> Selections<'d> {
         Selections {
             reader,
             sets: vec![types.to_vec()],
-            numbers: HashMap::from([(types.to_vec(), 0)]),
-            narrowed: HashMap::new(),
-            spread: HashSet::new(),
+            numbers: HashMap::default(),
+            narrowed: HashMap::default(),
+            spread: HashSet::default(),
             fields: Vec::new(),
         }
     }
@@ -118,16 +117,17 @@ impl<'d> Selections<'d> {
         tree.look(small.len())?;
         let both = small.iter().copied();
         let both: Vec<TypeId> = both.filter(|ty| large.binary_search(ty).is_ok()).collect();
-        let narrowed = match both.is_empty() {
-            true => None,
-            false => {
-                let next = self.sets.len();
-                let number = *self.numbers.entry(both.clone()).or_insert(next);
-                if number == next {
-                    self.sets.push(both);
-                }
-                Some(number)
+        let narrowed = if both.is_empty() {
+            None
+        } else if both.len() == before.len() {
+            Some(set)
+        } else {
+            let next = self.sets.len();
+            let number = *self.numbers.entry(both.clone()).or_insert(next);
+            if number == next {
+                self.sets.push(both);
             }
+            Some(number)
         };
         self.narrowed.insert((set, condition), narrowed);
         Ok(narrowed)
@@ -139,11 +139,16 @@ impl<'d> Selections<'d> {
         self,
         tree: &mut Tree,
     ) -> Result<Vec<(Vec<TypeId>, Collected<'d>)>, Full> {
+        if let [types] = self.sets.as_slice() {
+            tree.look(types.len() + self.fields.len())?;
+            let collected = self.collected(0..self.fields.len());
+            return Ok(vec![(types.clone(), collected)]);
+        }
         let mut selected: Vec<Vec<usize>> = vec![Vec::new(); self.sets.len()];
         for (position, (set, _)) in self.fields.iter().enumerate() {
             selected[*set].push(position);
         }
-        let mut sets_of: HashMap<TypeId, Vec<usize>> = HashMap::new();
+        let mut sets_of: HashMap<TypeId, Vec<usize>> = HashMap::default();
         for (set, types) in self.sets.iter().enumerate() {
             if !selected[set].is_empty() {
                 tree.look(types.len())?;
@@ -152,7 +157,7 @@ impl<'d> Selections<'d> {
                 }
             }
         }
-        let mut groups: IndexMap<Vec<usize>, Vec<TypeId>> = IndexMap::new();
+        let mut groups: IndexMap<Vec<usize>, Vec<TypeId>> = IndexMap::default();
         for ty in &self.sets[0] {
             let sets = sets_of.remove(ty).unwrap_or_default();
             groups.entry(sets).or_default().push(*ty);
@@ -166,19 +171,25 @@ impl<'d> Selections<'d> {
                 .collect();
             tree.look(positions.len())?;
             positions.sort_unstable();
-            let mut collected = Collected::new();
-            let mut seen = HashSet::new();
-            for position in positions {
-                let (_, field) = self.fields[position];
-                // A fragment that is spread under several conditions applies once.
-                if seen.insert(std::ptr::from_ref(field).addr()) {
-                    let fields: &mut Vec<_> = collected.entry(field.response_key()).or_default();
-                    fields.push(field);
-                }
-            }
+            let collected = self.collected(positions.into_iter());
             by_types.push((types, collected));
         }
         Ok(by_types)
+    }
+
+    /// Returns fields by response key.
+    fn collected(&self, positions: impl Iterator<Item = usize>) -> Collected<'d> {
+        let mut collected = Collected::default();
+        let mut seen = HashSet::default();
+        for position in positions {
+            let (_, field) = self.fields[position];
+            // A fragment that is spread under several conditions applies once.
+            if seen.insert(std::ptr::from_ref(field).addr()) {
+                let fields: &mut Vec<_> = collected.entry(field.response_key()).or_default();
+                fields.push(field);
+            }
+        }
+        collected
     }
 
     fn is_left_out(&self, selection: &Selection) -> bool {

@@ -6,8 +6,11 @@
 //!
 //! The slots below another one are numbered: in the merged data, an object is a row with a value for each.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use apollo_compiler::Name;
+
+use crate::hash::{HashMap, HashSet};
 
 /// A place in the merged data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,10 +28,10 @@ pub(super) struct Member {
 /// What tells the slots of one object apart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Asked {
-    pub(super) name: String,
+    pub(super) name: Name,
     pub(super) arguments: String,
-    /// Lists, nulls and the leaf type of the value, in each subgraph.
-    pub(super) shape: String,
+    /// Lists, nulls and the leaf type of the value, in each subgraph: the number of the field's value shape.
+    pub(super) shape: u32,
     /// How many fields of the same objects ask the same and select other things below; clients may do
     /// that under aliases.
     pub(super) repetition: usize,
@@ -41,7 +44,7 @@ struct Slot {
     keys: Vec<Arc<str>>,
     taken: HashSet<Arc<str>>,
     /// The numbers that names were given last.
-    numbers: HashMap<String, usize>,
+    numbers: HashMap<Name, usize>,
 }
 
 /// The slots of an operation.
@@ -63,6 +66,15 @@ impl Slots {
         &self.0[under.0].keys
     }
 
+    /// Forgets what only planning needs.
+    pub(super) fn planned(self) -> Self {
+        let slots = self.0.into_iter().map(|slot| Slot {
+            keys: slot.keys,
+            ..Slot::default()
+        });
+        Slots(slots.collect())
+    }
+
     /// Returns the slot of what is asked below another one.
     pub(super) fn get(&mut self, under: SlotId, asked: Asked) -> Member {
         if let Some(known) = self.0[under.0].below.get(&asked) {
@@ -71,7 +83,7 @@ impl Slots {
         let slot = SlotId(self.0.len());
         self.0.push(Slot::default());
         let parent = &mut self.0[under.0];
-        let mut key = asked.name.clone();
+        let mut key = asked.name.to_string();
         let number = parent.numbers.entry(asked.name.clone()).or_default();
         while parent.taken.contains(key.as_str()) {
             *number += 1;

@@ -1,12 +1,12 @@
 //! The tree of an operation: classes of objects, and the fields that are needed of them.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use apollo_compiler::schema::ExtendedType;
 use apollo_compiler::{Name, Node as AstNode, Schema, ast};
 
 use super::slots::{SlotId, Slots};
+use crate::hash::HashMap;
 use crate::ids::ids;
 use crate::supergraph::{FieldId, FieldSet, TypeId};
 
@@ -165,6 +165,15 @@ pub struct Node {
 impl Tree {
     /// The root objects.
     pub const ROOT: ClassId = ClassId(0);
+
+    /// Forgets what only planning needs: plans are kept.
+    pub(crate) fn planned(self) -> Self {
+        Tree {
+            slots: self.slots.planned(),
+            leaves: HashMap::default(),
+            ..self
+        }
+    }
 
     /// Returns a class.
     #[must_use]

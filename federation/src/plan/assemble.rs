@@ -1,6 +1,6 @@
 //! From groups to requests: entities that one subgraph can be asked for at the same time share one.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use apollo_compiler::Name;
 use apollo_compiler::executable::{Operation, OperationType};
@@ -12,6 +12,7 @@ use super::group::{Entry as GroupEntry, Group, GroupId};
 use super::memo::Finder;
 use super::search::Found;
 use super::{Context, Entry, Members, Plan, Request, Step, StepId};
+use crate::hash::HashMap;
 use crate::operation::{ClassId, Full, NodeId, Tree};
 use crate::supergraph::TypeJoin;
 
@@ -85,7 +86,7 @@ pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Result<Plan, Full
     Ok(Plan {
         requests,
         operation: operation.operation_type,
-        tree: builder.tree,
+        tree: builder.tree.planned(),
         cost: found.cost,
         is_optimal: found.is_optimal,
     })

@@ -1,6 +1,6 @@
 //! One candidate plan: groups grow as each field finds its place.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use apollo_compiler::executable::OperationType;
@@ -12,6 +12,7 @@ use super::outlook::Outlook;
 use super::place::{Due, Inputs};
 use super::schedule::{at_least, schedule};
 use crate::graph::Graph;
+use crate::hash::HashMap;
 use crate::operation::{ClassId, Full, NodeId, Tree};
 use crate::supergraph::{FieldJoin, SubgraphId, TypeId};
 
@@ -79,7 +80,7 @@ pub(super) struct Builder<'s> {
     pub(super) computing: Vec<NodeId>,
     /// What everything waits for that begins now, in a mutation.
     pub(super) barrier: BTreeSet<GroupId>,
-    /// What is known of classes, for as long as no group has changed.
+    /// Where the objects of classes can be present, as long as it is known; then it is for all classes above.
     pub(super) reached: HashMap<ClassId, Reached>,
     pub(super) best: Option<Cost>,
     /// Candidates are complete before this wave.
@@ -122,19 +123,19 @@ impl<'s> Builder<'s> {
             tree: common.tree.clone(),
             groups: Vec::new(),
             choices,
-            fetched: HashMap::new(),
+            fetched: HashMap::default(),
             later: BTreeSet::new(),
             roots: Vec::new(),
-            entered: HashMap::new(),
-            contextual: HashMap::new(),
-            taken: HashMap::new(),
-            typed: HashMap::new(),
+            entered: HashMap::default(),
+            contextual: HashMap::default(),
+            taken: HashMap::default(),
+            typed: HashMap::default(),
             untold: BTreeSet::new(),
             told: BTreeSet::new(),
             entering: Vec::new(),
             computing: Vec::new(),
             barrier: BTreeSet::new(),
-            reached: HashMap::new(),
+            reached: HashMap::default(),
             best,
             last,
             is_exact: true,
@@ -315,7 +316,12 @@ impl<'s> Builder<'s> {
             after,
             wave,
         });
-        self.reached.clear();
+        match &self.groups[id].entry {
+            // In a mutation, only the last group has the root object.
+            _ if self.operation == OperationType::Mutation => self.reached.clear(),
+            Entry::Root => self.reached.clear(),
+            entry => forget(&mut self.reached, &self.tree, entry.classes()),
+        }
         id
     }
 
@@ -329,9 +335,7 @@ impl<'s> Builder<'s> {
             if is_first {
                 self.close(node);
             }
-            if !self.tree.node(node).is_leaf {
-                self.reached.clear();
-            }
+            forget(&mut self.reached, &self.tree, &self.tree.node(node).classes);
         }
     }
 
@@ -360,6 +364,7 @@ impl<'s> Builder<'s> {
     pub(super) fn wait(&mut self, group: GroupId, after: &BTreeSet<GroupId>) {
         self.groups[group].after.extend(after);
         self.steps += (self.groups.len() + self.edges) / 4;
+        let mut is_later = false;
         loop {
             let late = |id: &GroupId| {
                 let after = &self.groups[*id].after;
@@ -374,8 +379,11 @@ impl<'s> Builder<'s> {
                 break;
             };
             self.groups[id].wave = wave;
+            is_later = true;
         }
-        self.reached.clear();
+        if is_later {
+            self.reached.clear();
+        }
     }
 
     /// Returns whether a group waits for another one, directly or not, or is it.
@@ -392,6 +400,17 @@ impl<'s> Builder<'s> {
             open.extend(after.filter(|before| seen.insert(*before)));
         }
         false
+    }
+}
+
+/// Forgets where the objects of classes can be present, and those below.
+fn forget(reached: &mut HashMap<ClassId, Reached>, tree: &Tree, classes: &[ClassId]) {
+    for class in classes {
+        if reached.remove(class).is_some() {
+            for node in &tree.class(*class).nodes {
+                forget(reached, tree, &tree.node(*node).classes);
+            }
+        }
     }
 }
 

@@ -1,16 +1,16 @@
 //! The operations that subgraphs are sent.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use apollo_compiler::ast::Value;
 use apollo_compiler::executable::{Operation, OperationType};
 use apollo_compiler::{Name, Node, ast};
-use indexmap::IndexMap;
 
 use super::group::{ContextValue, Entry, Group};
 use super::template::{ListText, Template};
 use crate::graph::Graph;
+use crate::hash::{HashMap, IndexMap};
 use crate::operation::{ClassId, Full, NodeId, Tree};
 use crate::supergraph::{ContextArgument, SubgraphId, TypeId};
 
@@ -90,8 +90,8 @@ impl<'p> Printer<'p> {
             out: String::new(),
             used: BTreeSet::new(),
             types: 0,
-            alike: HashMap::new(),
-            numbers: HashMap::new(),
+            alike: HashMap::default(),
+            numbers: HashMap::default(),
             contexts: Vec::new(),
             marks: Vec::new(),
         }
@@ -288,7 +288,7 @@ impl<'p> Printer<'p> {
 
     /// Prints fields; those with the same key are one.
     fn members(&mut self, nodes: &[NodeId]) {
-        let mut by_key: IndexMap<&'p str, Vec<NodeId>> = IndexMap::new();
+        let mut by_key: IndexMap<&'p str, Vec<NodeId>> = IndexMap::default();
         for node in nodes {
             by_key
                 .entry(&self.tree.node(*node).key)
@@ -344,12 +344,10 @@ impl<'p> Printer<'p> {
         let join = field
             .join(self.subgraph)
             .expect("the field is fetched there");
-        let inner = supergraph.type_id(join.ty.inner_named_type());
-        let inner = inner.expect("reading has checked the types of fields");
         let classes = nodes.iter().flat_map(|node| &self.tree.node(*node).classes);
         let classes: Vec<ClassId> = classes.copied().collect();
         let is_abstract = supergraph.ty(field.inner).is_abstract();
-        self.objects(inner, is_abstract, &classes);
+        self.objects(join.inner, is_abstract, &classes);
     }
 
     /// Prints what is selected of objects that are asked for as those of an interface.
@@ -419,14 +417,14 @@ impl<'p> Printer<'p> {
         classes: &[ClassId],
     ) -> Vec<(Vec<NodeId>, Vec<TypeId>)> {
         self.types += possible.len();
-        let mut members: HashMap<TypeId, Vec<NodeId>> = HashMap::new();
+        let mut members: HashMap<TypeId, Vec<NodeId>> = HashMap::default();
         for class in classes {
             let fetched = self.nodes_of(*class);
             for ty in &self.tree.class(*class).types {
                 members.entry(*ty).or_default().extend(&fetched);
             }
         }
-        let mut parts: IndexMap<Vec<NodeId>, Vec<TypeId>> = IndexMap::new();
+        let mut parts: IndexMap<Vec<NodeId>, Vec<TypeId>> = IndexMap::default();
         for ty in possible {
             let members = members.remove(ty).unwrap_or_default();
             parts.entry(members).or_default().push(*ty);

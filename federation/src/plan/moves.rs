@@ -1,11 +1,11 @@
 //! The moves of a supergraph as planning asks for them: the answers are kept, since candidates ask the same.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::rc::Rc;
 
 use crate::graph::{Graph, Waves};
+use crate::hash::HashMap;
 use crate::supergraph::{FieldId, FieldSet, SubgraphId, TypeId};
 
 /// Answers that are kept at most.

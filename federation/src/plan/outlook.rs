@@ -1,6 +1,6 @@
 //! What every plan of an operation costs at least, whatever is chosen.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use apollo_compiler::executable::OperationType;
@@ -10,6 +10,7 @@ use super::builder::{Cost, meet};
 use super::moves::{Moves, Reached};
 use super::schedule::at_least;
 use crate::graph::{Graph, Waves};
+use crate::hash::HashMap;
 use crate::operation::{ClassId, NodeId, Tree};
 use crate::supergraph::{
     FieldId, FieldJoin, FieldSet, Selected, SubgraphId, Supergraph, TypeId, TypeKind,
@@ -72,7 +73,7 @@ impl Outlook {
             requests: 0,
             roots: BTreeSet::new(),
             later: Vec::new(),
-            added: HashMap::new(),
+            added: HashMap::default(),
         };
         let graph = moves.hopeful();
         let supergraph = graph.supergraph();
@@ -287,7 +288,7 @@ impl<'s> Looking<'_, 's> {
     fn added(&mut self, class: ClassId, mut needed: Vec<Vec<&'s FieldJoin>>, reached: &Reached) {
         let ty = self.tree.class(class).ty();
         let supergraph = self.graph.supergraph();
-        let mut required: HashMap<Asked, usize> = HashMap::new();
+        let mut required: HashMap<Asked, usize> = HashMap::default();
         let mut position = 0;
         while let Some(joins) = needed.get(position) {
             position += 1;
@@ -305,7 +306,7 @@ impl<'s> Looking<'_, 's> {
                 }
             }
         }
-        let mut known: HashMap<(SubgraphId, bool), usize> = HashMap::new();
+        let mut known: HashMap<(SubgraphId, bool), usize> = HashMap::default();
         let keys = needed.iter().map(|joins| {
             let sizes = joins.iter().map(|join| {
                 let key = (join.subgraph, !join.is_plain());
@@ -352,7 +353,7 @@ impl<'s> Looking<'_, 's> {
     fn unasked(&self, class: ClassId, set: &FieldSet) -> HashMap<Asked, usize> {
         let class = self.tree.class(class);
         let supergraph = self.graph.supergraph();
-        let mut unasked = HashMap::new();
+        let mut unasked = HashMap::default();
         for selected in set.of(supergraph, class.ty()) {
             let Selected::Field {
                 name,
@@ -383,7 +384,7 @@ fn size(supergraph: &Supergraph, field: FieldId, set: &FieldSet) -> usize {
     if supergraph.ty(ty).kind != TypeKind::Object {
         return 0;
     }
-    let mut fields = HashMap::new();
+    let mut fields = HashMap::default();
     for selected in set.of(supergraph, ty) {
         if let Selected::Field {
             name,

@@ -6,6 +6,7 @@ use apollo_compiler::{Name, Node, Schema, ast};
 use indexmap::IndexSet;
 
 use super::model::{Supergraph, TypeId};
+use crate::hash::HashSet;
 
 /// The fields that a directive names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -87,6 +88,26 @@ impl FieldSet {
             }
         }
         all
+    }
+
+    /// Adds the names of fields with arguments.
+    pub(super) fn given_arguments(&self, names: &mut HashSet<Name>) {
+        for selected in &self.selections {
+            match selected {
+                Selected::Typename => {}
+                Selected::Fragment { inner, .. } => inner.given_arguments(names),
+                Selected::Field {
+                    name,
+                    arguments,
+                    inner,
+                } => {
+                    if !arguments.is_empty() {
+                        names.insert(name.clone());
+                    }
+                    inner.given_arguments(names);
+                }
+            }
+        }
     }
 
     /// Returns whether nothing is selected.

@@ -1,6 +1,5 @@
 //! A supergraph with dense ids: which subgraph knows which types, and who resolves which fields.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use apollo_compiler::ast;
@@ -10,6 +9,7 @@ use apollo_compiler::{Name, Schema};
 
 use super::authorization::Requirement;
 use super::field_set::FieldSet;
+use crate::hash::{HashMap, HashSet};
 use crate::ids::ids;
 
 ids! {
@@ -40,6 +40,8 @@ pub struct Supergraph {
     pub(super) required_by_name: HashMap<Name, Vec<RequirementId>>,
     /// The fields that subgraphs provide on some path.
     pub(super) provided: HashSet<(SubgraphId, FieldId)>,
+    /// The names of fields that are required with arguments.
+    pub(super) given_arguments: HashSet<Name>,
 }
 
 /// A subgraph, as `@join__graph` declares it.
@@ -143,6 +145,8 @@ pub struct Field {
     pub(crate) is_volatile: bool,
     /// Equal for fields of which the same is said, whatever types they belong to.
     pub(crate) shape: u32,
+    /// Equal for fields whose values have the same lists, nulls and leaf type in every subgraph.
+    pub(crate) value_shape: u32,
 }
 
 /// What one subgraph says of a field.
@@ -153,6 +157,8 @@ pub struct FieldJoin {
     pub subgraph: SubgraphId,
     /// The type of the field there.
     pub ty: ast::Type,
+    /// The type inside of lists and non-null.
+    pub(crate) inner: TypeId,
     /// The fields of the object that it is computed from.
     pub requires: Option<FieldSet>,
     /// The fields below it that this subgraph resolves on this path.
@@ -217,6 +223,11 @@ impl Supergraph {
     /// Returns whether a subgraph provides a field on some path.
     pub(crate) fn is_provided(&self, subgraph: SubgraphId, field: FieldId) -> bool {
         self.provided.contains(&(subgraph, field))
+    }
+
+    /// Returns whether a field of a name is required with arguments, of whatever type.
+    pub(crate) fn is_given_arguments(&self, name: &str) -> bool {
+        self.given_arguments.contains(name)
     }
 
     /// Returns the labels of progressive overrides in the order of their ids.

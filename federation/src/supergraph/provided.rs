@@ -1,14 +1,14 @@
 //! Which fields subgraphs provide on some path, beside those that they resolve wherever they have the object.
 
-use std::collections::HashSet;
-
 use super::field_set::{FieldSet, Selected};
 use super::model::{FieldId, SubgraphId, Supergraph, TypeId};
 
+use crate::hash::HashSet;
+
 /// Returns the fields that are named by `@provides`, with the subgraphs that provide them.
 pub(super) fn provided(supergraph: &Supergraph) -> HashSet<(SubgraphId, FieldId)> {
-    let mut found = HashSet::new();
-    let mut seen = HashSet::new();
+    let mut found = HashSet::default();
+    let mut seen = HashSet::default();
     for field in &supergraph.fields {
         for join in &field.joins {
             if let Some(set) = &join.provides {

@@ -1,12 +1,10 @@
 //! Reads supergraph SDL.
 
-use std::collections::{HashMap, HashSet};
-
 use apollo_compiler::ast;
 use apollo_compiler::parser::SourceSpan;
 use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition};
 use apollo_compiler::validation::Valid;
-use apollo_compiler::{Name, Schema};
+use apollo_compiler::{Name, Schema, name};
 use graphql_service::ErrorCode;
 use indexmap::IndexSet;
 
@@ -22,6 +20,7 @@ use super::model::{
 };
 use super::provided::provided;
 use crate::code;
+use crate::hash::{HashMap, HashSet};
 
 /// The tag of what may say another thing each time.
 const VOLATILE: &str = "volatile";
@@ -89,9 +88,10 @@ impl Supergraph {
             by_name,
             labels: labels.into_iter().collect(),
             required_by_name: required_by_name(&fields),
+            given_arguments: given_arguments(&fields),
             fields,
             requirements: requirements.into_list(),
-            provided: HashSet::new(),
+            provided: HashSet::default(),
         };
         supergraph.provided = provided(&supergraph);
         Ok(supergraph)
@@ -122,11 +122,11 @@ impl<'s> Reader<'s> {
             schema,
             errors: Vec::new(),
             subgraphs: Vec::new(),
-            graphs: HashMap::new(),
-            by_subgraph: HashMap::new(),
+            graphs: HashMap::default(),
+            by_subgraph: HashMap::default(),
             types: Vec::new(),
             fields: Vec::new(),
-            by_name: HashMap::new(),
+            by_name: HashMap::default(),
             contexts: Contexts::new(),
             sources: Sources::new(),
             labels: IndexSet::new(),
@@ -206,7 +206,7 @@ impl<'s> Reader<'s> {
                 name: name.clone(),
                 kind: kind(ty),
                 joins: Vec::new(),
-                fields: HashMap::new(),
+                fields: HashMap::default(),
                 possible: Vec::new(),
                 is_accessible: !ty.directives().has("inaccessible"),
                 is_interface_object: false,
@@ -224,7 +224,7 @@ impl<'s> Reader<'s> {
         let name = self.types[id.index()].name.clone();
         let ty = &schema.types[&name];
         let mut joins: Vec<TypeJoin> = Vec::new();
-        let mut places: HashMap<SubgraphId, usize> = HashMap::new();
+        let mut places: HashMap<SubgraphId, usize> = HashMap::default();
         for directive in ty.directives().get_all("join__type") {
             let span = directive.location();
             let Some(subgraph) = self.graph(directive, span) else {
@@ -312,7 +312,7 @@ impl<'s> Reader<'s> {
     /// Returns the subgraphs in which an object type is said to be one of an interface or a union. Of those of which
     /// nothing is said, as in join 0.1, it is one in each.
     fn said(&self) -> HashMap<(TypeId, TypeId), HashSet<SubgraphId>> {
-        let mut said: HashMap<(TypeId, TypeId), HashSet<SubgraphId>> = HashMap::new();
+        let mut said: HashMap<(TypeId, TypeId), HashSet<SubgraphId>> = HashMap::default();
         for (position, ty) in self.types.iter().enumerate() {
             let own = TypeId::new(position);
             let (name, argument) = match ty.kind {
@@ -374,6 +374,7 @@ impl<'s> Reader<'s> {
             joins.extend(known.map(|join| FieldJoin {
                 subgraph: join.subgraph,
                 ty: definition.ty.clone(),
+                inner,
                 requires: None,
                 provides: None,
                 contexts: Vec::new(),
@@ -397,6 +398,7 @@ impl<'s> Reader<'s> {
                 .requirements
                 .of(definition.directives.iter().map(|it| &**it)),
             shape: 0,
+            value_shape: 0,
         });
         let parent = &mut self.types[parent.index()];
         parent.fields.insert(definition.name.clone(), id);
@@ -433,7 +435,8 @@ impl<'s> Reader<'s> {
         };
         let contexts = self.context_arguments(parent, definition, directive, subgraph);
         let parent = self.types[parent.index()].name.clone();
-        let inner = ty.inner_named_type().clone();
+        let name = ty.inner_named_type().clone();
+        let inner = self.by_name.get(&name).copied()?;
         let mut set = |argument: &str, on: &Name| {
             let text = join::text(directive, argument)?;
             self.field_set(on, text, span)
@@ -441,8 +444,9 @@ impl<'s> Reader<'s> {
         Some(FieldJoin {
             subgraph,
             requires: set("requires", &parent),
-            provides: set("provides", &inner),
+            provides: set("provides", &name),
             ty,
+            inner,
             contexts,
             is_external: join::is_set(directive, "external"),
             overridden,
@@ -486,7 +490,7 @@ impl<'s> Reader<'s> {
 
     /// Numbers what is said of types and fields, so that equal ones are found quickly.
     fn shapes(&mut self) {
-        let mut known = HashMap::new();
+        let mut known = HashMap::default();
         for ty in &mut self.types {
             ty.is_interface_object = ty.joins.iter().any(|join| join.is_interface_object);
             let said = ty
@@ -496,7 +500,7 @@ impl<'s> Reader<'s> {
             let said = (said.collect::<Vec<_>>(), ty.lends.clone());
             ty.shape = number(&mut known, said);
         }
-        let mut known = HashMap::new();
+        let mut known = HashMap::default();
         for field in &mut self.fields {
             let requires = field.requirements.clone();
             let said = (
@@ -506,6 +510,15 @@ impl<'s> Reader<'s> {
                 requires,
             );
             field.shape = number(&mut known, said);
+        }
+        let mut known = HashMap::default();
+        for field in &mut self.fields {
+            let is_leaf = !self.types[field.inner.index()].is_composite();
+            let own = value_shape(&field.ty, is_leaf);
+            let joins = field.joins.iter();
+            let joins = joins.map(|join| (join.subgraph, value_shape(&join.ty, is_leaf)));
+            let others: Vec<_> = joins.filter(|(_, there)| *there != own).collect();
+            field.value_shape = number(&mut known, (is_leaf, own, others));
         }
     }
 }
@@ -517,7 +530,7 @@ fn is_volatile<'d>(mut directives: impl Iterator<Item = &'d ast::Directive>) -> 
 
 /// Returns what fields require, by their names.
 fn required_by_name(fields: &[Field]) -> HashMap<Name, Vec<RequirementId>> {
-    let mut by_name: HashMap<Name, Vec<RequirementId>> = HashMap::new();
+    let mut by_name: HashMap<Name, Vec<RequirementId>> = HashMap::default();
     for field in fields.iter().filter(|it| !it.requirements.is_empty()) {
         let all = by_name.entry(field.name.clone()).or_default();
         all.extend(&field.requirements);
@@ -525,6 +538,32 @@ fn required_by_name(fields: &[Field]) -> HashMap<Name, Vec<RequirementId>> {
         all.dedup();
     }
     by_name
+}
+
+/// Returns the names of fields that are required with arguments.
+fn given_arguments(fields: &[Field]) -> HashSet<Name> {
+    let mut names = HashSet::default();
+    for join in fields.iter().flat_map(|field| &field.joins) {
+        let sources = join.contexts.iter().flat_map(|context| &*context.sources);
+        let sets = sources.map(|(_, set)| set).chain(&join.requires);
+        sets.for_each(|set| set.given_arguments(&mut names));
+    }
+    names
+}
+
+/// Returns the type of a field without the names of types of objects.
+fn value_shape(ty: &ast::Type, is_leaf: bool) -> ast::Type {
+    let mut shape = ty.clone();
+    if !is_leaf {
+        let mut inner = &mut shape;
+        while let ast::Type::List(item) | ast::Type::NonNullList(item) = inner {
+            inner = item;
+        }
+        if let ast::Type::Named(name) | ast::Type::NonNullNamed(name) = inner {
+            *name = name!("Object");
+        }
+    }
+    shape
 }
 
 /// Returns the number of a value among the different ones.

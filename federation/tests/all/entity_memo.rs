@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use bytes::Bytes;
 use federation::supergraph::Subgraph;
-use federation::{
-    EntityMemo, Gateway, GatewayOptions, SubgraphRequest, SubgraphTransport, TransportError,
-};
+use federation::{EntityMemo, GatewayOptions, SubgraphRequest, SubgraphTransport, TransportError};
 use graphql_service::{Request, RequestContext, Service};
 use serde_json::{Value as Json, json};
 use tokio::sync::oneshot;

@@ -39,6 +39,7 @@ mod resolvers;
 mod satisfiability;
 mod schemas_that_harm;
 mod scripted;
+mod shared_plans;
 mod strict;
 mod subgraph_sdl;
 mod subscriptions;

@@ -45,6 +45,18 @@ impl Digits {
         Digits((!members.is_empty()).then(|| Arc::new(members)))
     }
 
+    /// Returns the digits without those of some members.
+    pub(crate) fn without(self, names: &JsonMap) -> Self {
+        let is_left_out = |name: &str| names.contains_key(name);
+        match &self.0 {
+            Some(members) if members.iter().any(|(name, _)| is_left_out(name)) => {
+                let left = members.iter().filter(|(name, _)| !is_left_out(name));
+                Digits::of_members(left.cloned().collect())
+            }
+            _ => self,
+        }
+    }
+
     /// Returns whether the values hold all numbers as they are written.
     #[must_use]
     pub fn is_empty(&self) -> bool {
