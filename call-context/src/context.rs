@@ -237,6 +237,41 @@ impl CallContext {
         result.await.map_err(|_| CallError::Panicked)
     }
 
+    /// Returns whether equal calls in this context and in a different one have the same results, so that one of them can
+    /// be made for both.
+    ///
+    /// Deadline, cancellation and identifier of the request make no difference. Contexts that are
+    /// [exclusive](CallContext::is_exclusive) are never interchangeable.
+    #[must_use]
+    pub fn is_interchangeable(&self, other: &Self) -> bool {
+        // Exhaustive, so that a new field does not compile before it is compared or left out on purpose.
+        let CallContext {
+            deadline: _,
+            cancellation: _,
+            request_id: _,
+            tally: _,
+            span: _,
+            accept_language,
+            trace: _,
+            meter: _,
+            memory: _,
+            long_work: _,
+            snapshots: _,
+        } = self;
+        *accept_language == other.accept_language && !self.is_exclusive() && !other.is_exclusive()
+    }
+
+    /// Returns whether something records, bounds or moves the calls of this request, so that they cannot be made for
+    /// others too.
+    #[must_use]
+    pub fn is_exclusive(&self) -> bool {
+        self.trace.is_some()
+            || self.meter.is_some()
+            || self.memory.is_some()
+            || self.long_work.is_some()
+            || self.snapshots.is_some()
+    }
+
     /// Counts one call to the store; stores call it for each of their steps.
     pub fn count_call(&self) {
         if let Some(tally) = &self.tally {

@@ -1,5 +1,7 @@
 //! The gateway as a service: documents, plans, execution.
 
+mod client_requests;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,14 +21,16 @@ use graphql_service::{
 use tokio::runtime::Handle;
 use tracing::Span;
 
+use self::client_requests::{ClientFlights, KnownQuery};
 use crate::authorization::{Authorizer, Denied, Grants};
 use crate::code;
-use crate::exec::{Execution, execute};
+use crate::exec::{Execution, Notes, Sharing, SubgraphFlights, execute};
 use crate::graph::ActiveLabels;
 use crate::limits::GatewayLimits;
 use crate::operation::{Canonical, lifted};
 use crate::plan::{Plan, Planned};
 use crate::plans::{Known, PlanKey, Plans};
+use crate::sharing::{SharingOptions, is_shareable};
 use crate::subscription::{self, Ending, OpenSubscriptions, Shared};
 use crate::supergraph::{Requirement, Supergraph, SupergraphError};
 use crate::transport::SubgraphTransport;
@@ -56,6 +60,8 @@ pub struct GatewayOptions {
     pub subgraph_stacktraces: bool,
     /// Whether subgraphs are not asked again for what they have said of entities.
     pub entity_memo: EntityMemo,
+    /// Which equal requests share what is done for them.
+    pub sharing: SharingOptions,
 }
 
 /// Whether subgraphs are asked again, within an operation, for what they have said of entities.
@@ -101,15 +107,21 @@ impl Default for GatewayOptions {
             subscriptions: OpenSubscriptions::default(),
             subgraph_stacktraces: false,
             entity_memo: EntityMemo::default(),
+            sharing: SharingOptions::default(),
         }
     }
 }
 
 /// A GraphQL service over the subgraphs of a supergraph.
+///
+/// Cheap to clone; clones share everything.
+#[derive(Clone)]
 pub struct Gateway {
     inner: Arc<Inner>,
     transport: Arc<dyn SubgraphTransport>,
     subscriptions: Shared,
+    subgraph_flights: Arc<SubgraphFlights>,
+    client_flights: Arc<ClientFlights>,
 }
 
 /// What planning needs, wherever it happens.
@@ -151,6 +163,8 @@ impl Gateway {
             inner: Arc::new(inner),
             transport,
             subscriptions,
+            subgraph_flights: Arc::default(),
+            client_flights: Arc::default(),
         })
     }
 
@@ -158,6 +172,29 @@ impl Gateway {
     #[must_use]
     pub fn supergraph(&self) -> &Supergraph {
         &self.inner.supergraph
+    }
+
+    /// Executes a request, and notes how the requests of its plan got their answers. Unlike [`Service::reply`], it never
+    /// takes the reply to an equal request.
+    pub async fn reply_with_notes(
+        &self,
+        request: Request,
+        context: RequestContext,
+        notes: Arc<Notes>,
+    ) -> Reply {
+        self.reply_unshared(request, Arc::new(context), Some(notes))
+            .await
+    }
+
+    /// Answers a request as [`Service::stream`] does, and notes how the requests of its plan got their answers. The
+    /// notes of a subscription are about all of its events.
+    pub async fn stream_with_notes(
+        &self,
+        request: Request,
+        context: RequestContext,
+        notes: Arc<Notes>,
+    ) -> Replies {
+        self.replies(request, context, Some(notes)).await
     }
 
     /// Ends all subscriptions, and refuses new ones. Requests are answered as before.
@@ -244,7 +281,45 @@ impl Gateway {
         Ok(planned.await??)
     }
 
-    async fn executed(&self, settled: Settled, context: RequestContext) -> Reply {
+    /// Executes a request, without regard to equal ones of other clients.
+    async fn reply_unshared(
+        &self,
+        request: Request,
+        context: Arc<RequestContext>,
+        notes: Option<Arc<Notes>>,
+    ) -> Reply {
+        match self.settled(request, &context).await {
+            Ok(settled) => self.executed(settled, context, notes).await,
+            Err(not_settled) => not_settled.reply(),
+        }
+    }
+
+    async fn replies(
+        &self,
+        request: Request,
+        context: RequestContext,
+        notes: Option<Arc<Notes>>,
+    ) -> Replies {
+        let settled = match self.settled(request, &context).await {
+            Ok(settled) => settled,
+            Err(not_settled) => return Replies::One(not_settled.reply()),
+        };
+        let context = Arc::new(context);
+        if settled.known.plan.operation != OperationType::Subscription {
+            return Replies::One(self.executed(settled, context, notes).await);
+        }
+        settled.known.count_use();
+        context.freshness.forbid();
+        let (execution, introspect) = self.execution(settled, context, notes);
+        subscription::begin(&self.subscriptions, execution, introspect).await
+    }
+
+    async fn executed(
+        &self,
+        settled: Settled,
+        context: Arc<RequestContext>,
+        notes: Option<Arc<Notes>>,
+    ) -> Reply {
         if settled.known.plan.operation == OperationType::Subscription {
             let message = "the operation is a subscription, and the request can be answered once only: send it over \
                            a WebSocket of the protocol graphql-transport-ws, or with `Accept: text/event-stream`";
@@ -253,10 +328,12 @@ impl Gateway {
         }
         settled.known.count_use();
         let freshness = Arc::clone(&context.freshness);
-        if settled.known.plan.operation != OperationType::Query {
+        let is_query = settled.known.plan.operation == OperationType::Query;
+        let _closing = (!is_query).then(|| ClosingFlights(self));
+        if !is_query {
             freshness.forbid();
         }
-        let (execution, introspect) = self.execution(settled, context);
+        let (execution, introspect) = self.execution(settled, context, notes);
         let reply = execute(execution, introspect).await;
         let is_whole = matches!(&reply, Reply::Executed(answer) if answer.errors.is_empty());
         if !is_whole {
@@ -269,30 +346,68 @@ impl Gateway {
     fn execution(
         &self,
         settled: Settled,
-        context: RequestContext,
+        context: Arc<RequestContext>,
+        notes: Option<Arc<Notes>>,
     ) -> (
         Execution,
         impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Clone + Send + Sync + 'static,
     ) {
         let prepared = Arc::new(settled.prepared);
         let options = &self.inner.options;
+        let sharing = &options.sharing;
+        let is_query = settled.known.plan.operation == OperationType::Query;
+        let sharing = (is_query && sharing.subgraph_requests)
+            .then(|| Sharing::of(&self.subgraph_flights, sharing.joins.as_ref(), &context))
+            .flatten();
         let execution = Execution {
             supergraph: Arc::clone(&self.inner.supergraph),
             plan: Arc::clone(&settled.known.plan),
             prepared: Arc::clone(&prepared),
             transport: Arc::clone(&self.transport),
-            context: Arc::new(context),
+            context,
             limits: options.gateway_limits.clone(),
             response_bytes: options.limits.response_bytes,
             slots: Arc::clone(&options.slots),
             stacktraces: options.subgraph_stacktraces,
             memo: options.entity_memo.clone(),
+            sharing,
+            notes,
         };
         let inner = Arc::clone(&self.inner);
         let introspect = move |key: &str, writer: &mut AnswerWriter<'_>| {
             inner.documents.introspect(&prepared, key, writer)
         };
         (execution, introspect)
+    }
+
+    /// Returns the query of a request that may share its execution. Its document must be in the cache: joining then costs
+    /// neither parsing nor validation, and a mutation is never taken for a query. A long request is not shared, since
+    /// comparing it would take long too.
+    fn query_to_share(&self, request: &Request, context: &RequestContext) -> Option<KnownQuery> {
+        let inner = &self.inner;
+        if !inner.options.sharing.client_requests || !is_shareable(context) {
+            return None;
+        }
+        let document = inner.documents.known(&request.query)?;
+        let name = request.operation_name.as_deref();
+        let name = name.filter(|name| !name.is_empty());
+        let operation = document.valid().operations.get(name).ok()?;
+        let is_query = operation.operation_type == OperationType::Query;
+        let operation = operation.name.clone();
+        (is_query && request.size(true).is_short()).then_some(KnownQuery {
+            document,
+            operation,
+        })
+    }
+}
+
+/// Closes all flights when a mutation ends or is given up: a query after it must not join one from before it.
+struct ClosingFlights<'g>(&'g Gateway);
+
+impl Drop for ClosingFlights<'_> {
+    fn drop(&mut self) {
+        self.0.subgraph_flights.close();
+        self.0.client_flights.close();
     }
 }
 
@@ -472,24 +587,14 @@ impl Service for Gateway {
     }
 
     async fn reply(&self, request: Request, context: RequestContext) -> Reply {
-        match self.settled(request, &context).await {
-            Ok(settled) => self.executed(settled, context).await,
-            Err(not_settled) => not_settled.reply(),
+        match self.query_to_share(&request, &context) {
+            Some(query) => self.reply_shared(query, request, context).await,
+            None => self.reply_unshared(request, Arc::new(context), None).await,
         }
     }
 
     async fn stream(&self, request: Request, context: RequestContext) -> Replies {
-        let settled = match self.settled(request, &context).await {
-            Ok(settled) => settled,
-            Err(not_settled) => return Replies::One(not_settled.reply()),
-        };
-        if settled.known.plan.operation != OperationType::Subscription {
-            return Replies::One(self.executed(settled, context).await);
-        }
-        settled.known.count_use();
-        context.freshness.forbid();
-        let (execution, introspect) = self.execution(settled, context);
-        subscription::begin(&self.subscriptions, execution, introspect).await
+        self.replies(request, context, None).await
     }
 }
 

@@ -223,6 +223,9 @@ impl GatewayApp {
         options.slots = Arc::clone(&self.host.resources.slots);
         options.subscriptions = self.subscriptions.clone();
         options.subgraph_stacktraces = self.options.exchange.stacktraces;
+        options.sharing.subgraph_requests = self.options.share_subgraph_requests;
+        options.sharing.client_requests = self.options.share_client_requests;
+        options.sharing.joins = Some(Arc::clone(&self.metrics) as _);
         if self.host.verifier.is_some() {
             options.authorizer = Some(Arc::new(CallerClaims::default()));
         }

@@ -1,17 +1,18 @@
 //! What requests to subgraphs cost.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
-use federation::OpenSubscriptions;
 use federation::transport::TransportError;
+use federation::{Joins, OpenSubscriptions};
 use http::Method;
 use metrics::{Counter, Histogram, SharedString};
 use service_metrics::table::{
-    SCHEMA_SWITCHES, SUBGRAPH_DURATION, SUBGRAPH_EVENTS, SUBGRAPH_RECEIVED, SUBGRAPH_SENT,
-    SUBSCRIPTIONS,
+    OPERATIONS_JOINED, SCHEMA_SWITCHES, SUBGRAPH_DURATION, SUBGRAPH_EVENTS, SUBGRAPH_JOINED,
+    SUBGRAPH_RECEIVED, SUBGRAPH_SENT, SUBSCRIPTIONS,
 };
 use service_metrics::{Call, Peer, Watch, watch};
 
@@ -48,6 +49,8 @@ pub(crate) struct Metrics {
     service: SharedString,
     subgraphs: ArcSwap<BTreeMap<String, Arc<Counters>>>,
     switches: Counter,
+    /// Requests of clients that were answered with others.
+    joined: Counter,
     /// Has those who read metrics find how many subscriptions are open.
     _subscriptions: Watch,
 }
@@ -56,6 +59,7 @@ struct Counters {
     durations: [Histogram; OUTCOMES.len()],
     sent: Counter,
     received: Counter,
+    joined: Counter,
     events: Counter,
 }
 
@@ -82,6 +86,7 @@ impl Metrics {
         });
         let metrics = Metrics {
             switches: SCHEMA_SWITCHES.counter([service.clone()]),
+            joined: OPERATIONS_JOINED.counter([service.clone()]),
             service,
             subgraphs: ArcSwap::default(),
             _subscriptions: watched,
@@ -129,6 +134,26 @@ impl Metrics {
     }
 }
 
+impl Joins for Metrics {
+    fn subgraph_request(&self, subgraph: &str) {
+        if let Some(counters) = self.subgraphs.load().get(subgraph) {
+            counters.joined.increment(1);
+        }
+    }
+
+    fn client_request(&self) {
+        self.joined.increment(1);
+    }
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metrics")
+            .field("service", &self.service)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Counters {
     fn new(service: &SharedString, subgraph: &str) -> Self {
         let name = SharedString::from(subgraph.to_owned());
@@ -139,6 +164,7 @@ impl Counters {
             }),
             sent: SUBGRAPH_SENT.counter(labels()),
             received: SUBGRAPH_RECEIVED.counter(labels()),
+            joined: SUBGRAPH_JOINED.counter(labels()),
             events: SUBGRAPH_EVENTS.counter(labels()),
         }
     }
@@ -208,6 +234,10 @@ mod tests {
             drop(metrics.begin("b", 1, Some(&peer)));
             metrics.begin("unknown", 1, None).end(Ok(1));
             metrics.switched();
+            metrics.subgraph_request("a");
+            metrics.subgraph_request("unknown");
+            metrics.client_request();
+            metrics.client_request();
             service_metrics::refresh();
         });
         let text = recorder.handle().render();
@@ -227,6 +257,8 @@ mod tests {
                 .to_owned(),
             format!("graphql_subgraph_sent_bytes_total{{{labels}}} 20"),
             format!("graphql_subgraph_received_bytes_total{{{labels}}} 12"),
+            format!("graphql_subgraph_joined_requests_total{{{labels}}} 1"),
+            "graphql_joined_operations_total{service_name=\"g\"} 2".to_owned(),
             format!("graphql_subgraph_events_total{{{labels}}} 1"),
             format!("http_client_request_duration_seconds_count{{{client},error_type=\"401\"}} 1"),
             format!(

@@ -35,6 +35,10 @@ pub struct GatewayAppOptions {
     pub limits: GatewayLimits,
     /// Time-outs and bounds of requests to subgraphs.
     pub exchange: ExchangeOptions,
+    /// Whether equal queries to a subgraph that are in flight at the same time are sent once.
+    pub share_subgraph_requests: bool,
+    /// Whether equal queries of clients that are in flight at the same time are executed once.
+    pub share_client_requests: bool,
     /// Queries that clients bring and name.
     pub persisted: PersistedOptions,
     /// Operations that a file lists.
@@ -63,6 +67,8 @@ impl Default for GatewayAppOptions {
             prune: false,
             limits: GatewayLimits::default(),
             exchange: ExchangeOptions::default(),
+            share_subgraph_requests: true,
+            share_client_requests: false,
             persisted: PersistedOptions::default(),
             trusted: TrustedOptions::default(),
             batch: 0,

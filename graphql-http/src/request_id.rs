@@ -91,7 +91,9 @@ pub async fn track<A: Future<Output = Answered>>(
     let traced = exchange.span().clone();
     let trace_id = traces::trace_id(&traced);
     let user = tracing::field::Empty;
-    let span = tracing::info_span!("request", request_id = id.0, trace_id, user);
+    // A service that answers with what it has done for an equal request names that.
+    let joined = tracing::field::Empty;
+    let span = tracing::info_span!("request", request_id = id.0, trace_id, user, joined);
     let header = HeaderValue::from_str(&id.0).expect("an identifier is printable ASCII");
     let tracked = async move {
         let Answered {

@@ -10,7 +10,9 @@ use crate::code;
 use crate::error::GraphqlError;
 
 /// The reply to a request, before it is brought into the form of a transport.
-#[derive(Debug)]
+///
+/// Clones share the text of `data`.
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Reply {
     /// Refused before execution.
@@ -22,7 +24,9 @@ pub enum Reply {
 }
 
 /// The result of an execution.
-#[derive(Debug, Default)]
+///
+/// Clones share the text of `data`.
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Answer {
     /// JSON text of `data`.

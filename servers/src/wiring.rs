@@ -292,6 +292,8 @@ impl Settings {
             prune: gateway.prune,
             limits: gateway.limits.clone(),
             exchange: gateway.exchange.clone(),
+            share_subgraph_requests: gateway.share_subgraph_requests,
+            share_client_requests: gateway.share_client_requests,
             persisted: gateway.persisted.clone(),
             trusted: gateway.trusted.clone(),
             batch: gateway.batch,

@@ -151,6 +151,10 @@ metrics! {
         "Bytes of requests to subgraphs.";
     SUBGRAPH_RECEIVED "graphql_subgraph_received_bytes_total" Counter (Some(Unit::Bytes)) [SERVICE, SUBGRAPH] Gateway
         "Bytes of answers of subgraphs.";
+    SUBGRAPH_JOINED "graphql_subgraph_joined_requests_total" Counter (None) [SERVICE, SUBGRAPH] Gateway
+        "Requests to subgraphs that were answered by an equal one in flight, and not sent (`gateway.sharing.subgraphRequests`).";
+    OPERATIONS_JOINED "graphql_joined_operations_total" Counter (None) [SERVICE] Gateway
+        "Queries of clients that were answered by an equal one in flight, and not executed (`gateway.sharing.clientRequests`).";
     SUBGRAPH_EVENTS "graphql_subgraph_events_total" Counter (None) [SERVICE, SUBGRAPH] Gateway
         "Events of subscriptions at subgraphs.";
     SUBSCRIPTIONS "graphql_subscriptions_open" Gauge (None) [SERVICE] Gateway

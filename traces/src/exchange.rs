@@ -37,6 +37,8 @@ pub struct Subgraph<'a> {
     pub body_size: usize,
     /// How many entities it asks for by their representations.
     pub representations: usize,
+    /// The identifier of the client's request whose equal request this one waits for, if it is not sent itself.
+    pub joined: Option<&'a str>,
 }
 
 /// The span of a request, in its extensions. Only where there is one.
@@ -190,6 +192,7 @@ impl Exchange {
             otel.status_code = Empty,
             graphql.subgraph.name = name,
             graphql.subgraph.representations = (representations > 0).then_some(representations),
+            graphql.subgraph.joined = subgraph.joined.map(short),
             graphql.operation.r#type = subgraph.operation_type,
             http.request.method = peer.map(|_| "POST"),
             http.request.body.size = peer.map(|_| body_size),

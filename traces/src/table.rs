@@ -72,6 +72,7 @@ pub(crate) const SUBGRAPH: SpanRow = SpanRow {
     attributes: &[
         "graphql.subgraph.name",
         "graphql.subgraph.representations",
+        "graphql.subgraph.joined",
         "graphql.operation.type",
         "http.request.method",
         "http.request.body.size",
@@ -184,6 +185,7 @@ mod tests {
                 operation_type: "query",
                 body_size: 1,
                 representations: 0,
+                joined: None,
             };
             let _ = (operation(parent), plan(parent));
             let _ = search(parent, "tantivy", "search", "films");

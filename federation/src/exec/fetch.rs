@@ -1,16 +1,21 @@
 //! One request to a subgraph: its text, the wait for its answer, and why there is none.
 
+use std::borrow::Borrow;
 use std::error::Error;
 use std::future::Future;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use graphql_service::writer::write_string;
-use graphql_service::{ErrorCode, GraphqlError, PathSegment, RequestContext, code as shared};
+use graphql_service::{
+    CallContext, ErrorCode, GraphqlError, PathSegment, RequestContext, code as shared,
+};
 
 use super::errors;
+use super::notes::Notes;
+use super::shared::{Landed, Sharing};
 use crate::code;
-use crate::supergraph::Subgraph;
+use crate::supergraph::{Subgraph, SubgraphId, Supergraph};
 use crate::transport::{Allowance, SubgraphRequest, SubgraphTransport, TransportError};
 
 /// Why a request has failed.
@@ -67,48 +72,100 @@ pub(super) struct Received {
     pub(super) allowance: Arc<Allowance>,
 }
 
-/// Sends a request, and waits for its answer until the deadline, or until the client goes away.
-pub(super) async fn fetch(
-    transport: &dyn SubgraphTransport,
-    subgraph: &Subgraph,
-    request: SubgraphRequest,
-    context: &RequestContext,
-) -> Result<Received, Failure> {
-    let allowance = Arc::clone(&request.allowance);
-    let length = request.body.len();
-    let sent = async {
-        allowance.hold(length)?;
-        let body = transport.send(subgraph, request, context).await?;
-        allowance.release(length);
-        allowance.settle(body.len())?;
-        Ok(body)
-    };
-    let body = within(subgraph, context, sent).await?;
-    Ok(Received { body, allowance })
+/// A request of a plan, as far as sending it needs it.
+pub(super) struct Target {
+    /// The position of the request in the plan.
+    pub(super) position: usize,
+    pub(super) supergraph: Arc<Supergraph>,
+    pub(super) subgraph: SubgraphId,
+    pub(super) transport: Arc<dyn SubgraphTransport>,
+    pub(super) context: Arc<RequestContext>,
+    pub(super) sharing: Option<Arc<Sharing>>,
+    pub(super) notes: Option<Arc<Notes>>,
+}
+
+impl Target {
+    pub(super) fn subgraph(&self) -> &Subgraph {
+        self.supergraph.subgraph(self.subgraph)
+    }
+
+    /// Sends a request, and waits for its answer until the deadline, or until the client goes away.
+    pub(super) async fn fetch(&self, request: SubgraphRequest) -> Result<Received, Failure> {
+        let allowance = Arc::clone(&request.allowance);
+        let length = request.body.len();
+        let sent = async {
+            allowance.hold(length)?;
+            let body = match &self.sharing {
+                Some(sharing) if !request.is_mutation => self.shared(sharing, request).await?,
+                _ => self.exchange(request, Arc::clone(&self.context)).await?,
+            };
+            allowance.release(length);
+            allowance.settle(body.len())?;
+            Ok::<_, Arc<TransportError>>(body)
+        };
+        let body = within(self.subgraph(), &self.context, sent).await?;
+        Ok(Received { body, allowance })
+    }
+
+    /// Returns an exchange that goes on whatever becomes of this request.
+    pub(super) fn exchange(
+        &self,
+        request: SubgraphRequest,
+        context: Arc<RequestContext>,
+    ) -> impl Future<Output = Landed> + Send + 'static {
+        let (supergraph, subgraph) = (Arc::clone(&self.supergraph), self.subgraph);
+        let transport = Arc::clone(&self.transport);
+        async move {
+            let subgraph = supergraph.subgraph(subgraph);
+            let sent = transport.send(subgraph, request, &context).await;
+            sent.map_err(Arc::new)
+        }
+    }
 }
 
 /// Waits for what is expected of a subgraph until the deadline, or until the client goes away.
-pub(crate) async fn within<T>(
+pub(crate) async fn within<T, E>(
     subgraph: &Subgraph,
     context: &RequestContext,
-    expected: impl Future<Output = Result<T, TransportError>>,
-) -> Result<T, Failure> {
+    expected: impl Future<Output = Result<T, E>>,
+) -> Result<T, Failure>
+where
+    E: Borrow<TransportError> + From<TransportError>,
+{
+    let outcome = match interruptible(&context.call, expected).await {
+        Ok(outcome) => outcome,
+        Err(Interrupted::Cancelled) => return Err(Failure::cancelled()),
+        Err(Interrupted::Late) => Err(TransportError::Deadline.into()),
+    };
+    outcome.map_err(|error| {
+        log(subgraph, error.borrow(), &context.call.request_id);
+        Failure::of(error.borrow())
+    })
+}
+
+/// Why the wait for something has ended without it.
+pub(crate) enum Interrupted {
+    Cancelled,
+    Late,
+}
+
+/// Waits for something until the deadline, or until the client goes away.
+pub(crate) async fn interruptible<T>(
+    call: &CallContext,
+    expected: impl Future<Output = T>,
+) -> Result<T, Interrupted> {
     let late = async {
-        match context.call.deadline {
+        match call.deadline {
             Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
             None => std::future::pending().await,
         }
     };
-    let outcome = tokio::select! {
+    tokio::select! {
         biased;
-        () = context.call.cancellation.cancelled() => return Err(Failure::cancelled()),
-        outcome = expected => outcome,
-        () = late => Err(TransportError::Deadline),
-    };
-    outcome.map_err(|error| {
-        log(subgraph, &error, &context.call.request_id);
-        Failure::of(&error)
-    })
+        () = call.cancellation.cancelled() => Err(Interrupted::Cancelled),
+        outcome = expected => Ok(outcome),
+        () = late => Err(Interrupted::Late),
+    }
 }
 
 /// Writes a failure to the log, with its causes, which clients do not see.

@@ -15,10 +15,12 @@ use graphql_service::writer::{AnswerWriter, WriteResult, write_string};
 use graphql_service::{Answer, GraphqlError, OutOfMemory, Reply, RequestContext, Slots};
 
 use super::errors::{Late, Reported, in_order};
-use super::fetch::{self, Failure, Received};
+use super::fetch::{self, Failure, Received, Target};
 use super::found::MAX_ERRORS;
 use super::lists::{self, List};
+use super::notes::Notes;
 use super::project::{ErrorPaths, Introspect, Projection};
+use super::shared::Sharing;
 use super::store::{Seg, Store};
 use super::walk::Walk;
 use super::work;
@@ -56,6 +58,10 @@ pub struct Execution {
     pub stacktraces: bool,
     /// Whether subgraphs are not asked again for what they have said of entities.
     pub memo: EntityMemo,
+    /// How requests are shared with other executions, if they are.
+    pub(crate) sharing: Option<Arc<Sharing>>,
+    /// What is noted of the execution, if somebody wants it explained.
+    pub(crate) notes: Option<Arc<Notes>>,
 }
 
 /// Executes a plan. `introspect` writes what introspection answers under a response key of the root.
@@ -390,12 +396,17 @@ impl Run {
             representations,
             allowance: Arc::new(self.together.answer(execution.limits.subgraph_bytes)),
         };
-        let (supergraph, subgraph) = (Arc::clone(&execution.supergraph), request.subgraph);
-        let transport = Arc::clone(&execution.transport);
-        let context = Arc::clone(&execution.context);
+        let target = Target {
+            position,
+            supergraph: Arc::clone(&execution.supergraph),
+            subgraph: request.subgraph,
+            transport: Arc::clone(&execution.transport),
+            context: Arc::clone(&execution.context),
+            sharing: execution.sharing.clone(),
+            notes: execution.notes.clone(),
+        };
         Box::pin(async move {
-            let subgraph = supergraph.subgraph(subgraph);
-            let outcome = fetch::fetch(&*transport, subgraph, message, &context).await;
+            let outcome = target.fetch(message).await;
             Arrived {
                 position,
                 sent,

@@ -25,17 +25,25 @@ impl<'c> TracedRequest<'c> {
         context: &'c RequestContext,
         peer: Option<Peer<'_>>,
     ) -> Self {
+        TracedRequest::begin(&described(subgraph, request), context, peer)
+    }
+
+    /// Begins the span of the wait for the answer to an equal request, which was sent for the client's request `leader`.
+    pub(crate) fn joined(
+        subgraph: &Subgraph,
+        request: &SubgraphRequest,
+        context: &'c RequestContext,
+        leader: &str,
+    ) -> Self {
         let described = traces::Subgraph {
-            name: &subgraph.name,
-            operation_type: if request.is_mutation {
-                "mutation"
-            } else {
-                "query"
-            },
-            body_size: request.body.len(),
-            representations: request.representations,
+            joined: Some(leader),
+            ..described(subgraph, request)
         };
-        TracedRequest::begin(&described, context, peer)
+        TracedRequest {
+            exchange: Exchange::subgraph(&context.call.span, &described, None),
+            given: context,
+            own: None,
+        }
     }
 
     /// Begins the span of the beginning of a subscription. Its events come for as long as they do.
@@ -51,6 +59,7 @@ impl<'c> TracedRequest<'c> {
             operation_type: "subscription",
             body_size: subscription.body.len(),
             representations: 0,
+            joined: None,
         };
         TracedRequest::begin(&described, context, peer)
     }
@@ -92,18 +101,38 @@ impl<'c> TracedRequest<'c> {
     }
 
     /// Notes how it ended; `length` is that of the response, where it is known.
-    pub fn end<T>(mut self, outcome: &Result<T, TransportError>, length: Option<usize>) {
+    pub fn end<T>(self, outcome: &Result<T, TransportError>, length: Option<usize>) {
+        self.ended(outcome.as_ref().err(), length);
+    }
+
+    /// Notes how it ended, by its error if there is one.
+    pub(crate) fn ended(mut self, error: Option<&TransportError>, length: Option<usize>) {
         if self.exchange.is_untraced() {
             return;
         }
         if let Some(length) = length {
             self.exchange.received(length);
         }
-        match outcome {
-            Ok(_) => self.exchange.succeeded(),
-            Err(TransportError::Status(_)) if self.exchange.has_outcome() => {}
-            Err(error) => self.exchange.failed(error_type(error)),
+        match error {
+            None => self.exchange.succeeded(),
+            Some(TransportError::Status(_)) if self.exchange.has_outcome() => {}
+            Some(error) => self.exchange.failed(error_type(error)),
         }
+    }
+}
+
+/// Returns what a span says of a request.
+fn described<'a>(subgraph: &'a Subgraph, request: &SubgraphRequest) -> traces::Subgraph<'a> {
+    traces::Subgraph {
+        name: &subgraph.name,
+        operation_type: if request.is_mutation {
+            "mutation"
+        } else {
+            "query"
+        },
+        body_size: request.body.len(),
+        representations: request.representations,
+        joined: None,
     }
 }
 

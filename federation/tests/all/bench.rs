@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
+use std::task::Poll;
 
 use apollo_compiler::ExecutableDocument;
 use apollo_compiler::executable::{Selection, SelectionSet};
@@ -10,9 +11,15 @@ use apollo_compiler::introspection::partial_execute;
 use apollo_compiler::request::coerce_variable_values;
 use apollo_compiler::response::JsonMap;
 use apollo_compiler::validation::Valid;
+use async_trait::async_trait;
 use bytes::Bytes;
 use federation::plan::Plan;
-use federation::{ActiveLabels, Gateway, GatewayLimits, GatewayOptions, Supergraph};
+use federation::supergraph::Subgraph;
+use federation::{
+    ActiveLabels, Gateway, GatewayLimits, GatewayOptions, SubgraphRequest, SubgraphTransport,
+    Supergraph, TransportError,
+};
+use futures::future::join_all;
 use graphql_service::{Request, RequestContext, Service};
 use serde_json::{Map, Value as Json};
 
@@ -44,6 +51,11 @@ pub(crate) struct Outcome {
 }
 
 impl Case<'_> {
+    /// Returns whether operations are sent several times at once, and share what is done for them.
+    fn is_crowded(&self) -> bool {
+        self.seed.is_multiple_of(2) && !self.operation.starts_with("mutation")
+    }
+
     /// Runs the case; the error tells what differs.
     pub(crate) fn run(&self) -> Result<Outcome, String> {
         let supergraph = Supergraph::parse(self.supergraph, "supergraph.graphql");
@@ -62,8 +74,15 @@ impl Case<'_> {
         options.labels = active;
         // Few enough that a build without optimization is quick.
         options.gateway_limits = GatewayLimits::default().candidates(200);
+        let is_crowded = self.is_crowded();
+        options.sharing.subgraph_requests = is_crowded;
+        options.sharing.client_requests = is_crowded && self.seed.is_multiple_of(4);
         let gateway = |options: &GatewayOptions| {
-            let transport: Arc<Strict> = Arc::clone(&strict);
+            let transport: Arc<dyn SubgraphTransport> = if is_crowded {
+                Arc::new(Late(Arc::clone(&strict)))
+            } else {
+                Arc::clone(&strict) as _
+            };
             Gateway::new(Arc::clone(&supergraph), transport, options.clone())
                 .map_err(|error| error.to_string())
         };
@@ -93,6 +112,30 @@ impl Case<'_> {
             bench.with_a_subgraph_down(&given)?;
         }
         Ok(outcome)
+    }
+}
+
+/// Subgraphs that answer late enough for others to join.
+struct Late(Arc<Strict>);
+
+#[async_trait]
+impl SubgraphTransport for Late {
+    async fn send(
+        &self,
+        subgraph: &Subgraph,
+        request: SubgraphRequest,
+        context: &RequestContext,
+    ) -> Result<Bytes, TransportError> {
+        let mut is_late = false;
+        let once = std::future::poll_fn(|cx| {
+            if std::mem::replace(&mut is_late, true) {
+                return Poll::Ready(());
+            }
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        });
+        once.await;
+        self.0.send(subgraph, request, context).await
     }
 }
 
@@ -126,29 +169,37 @@ impl Bench<'_> {
     }
 
     fn answers(&self, given: &JsonMap) -> Result<Answers, String> {
-        let answer = |gateway: &Gateway| {
-            let context = RequestContext::new();
-            let reply = gateway.respond(self.request(given), context);
-            futures::executor::block_on(reply).body.to_bytes()
+        let respond = |_| {
+            self.gateway
+                .respond(self.request(given), RequestContext::new())
         };
-        let body = answer(self.gateway);
+        let times = if self.case.is_crowded() { 3 } else { 1 };
+        let replies = futures::executor::block_on(join_all((0..times).map(respond)));
+        let body = replies[0].body.to_bytes();
+        if let Some(other) = replies.iter().find(|it| it.body.to_bytes() != body) {
+            return Err(format!(
+                "shared answers differ: {body:?} and {:?}",
+                other.body
+            ));
+        }
         // A mutation that is carried out twice answers another thing.
-        let without_memo = match self.case.operation.starts_with("mutation") {
-            true => body.clone(),
-            false => answer(self.without_memo),
+        let without_memo = if self.case.operation.starts_with("mutation") {
+            body.clone()
+        } else {
+            let reply = self
+                .without_memo
+                .respond(self.request(given), RequestContext::new());
+            futures::executor::block_on(reply).body.to_bytes()
         };
         // What failed as a whole is told where it was asked for, which is not the same.
         let is_down = self.strict.down.lock().unwrap().is_some();
-        let part = |body: &Bytes| match is_down {
-            true => data_of(body),
-            false => body.clone(),
+        let part = |body: &Bytes| {
+            if is_down { data_of(body) } else { body.clone() }
         };
         if part(&body) != part(&without_memo) {
-            let [body, other] =
-                [body, without_memo].map(|it| String::from_utf8_lossy(&it).into_owned());
             let operation = self.case.operation;
             return Err(format!(
-                "with the memo: {body}\nwithout:       {other}\n{operation}"
+                "with the memo: {body:?}\nwithout:       {without_memo:?}\n{operation}"
             ));
         }
         let response: Json = serde_json::from_slice(&body)

@@ -40,6 +40,7 @@ mod satisfiability;
 mod schemas_that_harm;
 mod scripted;
 mod shared_plans;
+mod sharing;
 mod strict;
 mod subgraph_sdl;
 mod subscriptions;

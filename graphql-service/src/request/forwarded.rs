@@ -2,6 +2,12 @@
 
 use std::fmt;
 
+/// The names by which logs and traces are put together. No answer depends on them.
+///
+/// `baggage` is not among them: applications put into it what their services act on, such as a tenant or a switch for
+/// a feature.
+const CORRELATION: [&str; 3] = ["x-request-id", "traceparent", "tracestate"];
+
 /// Names and values that are passed on to upstream services, such as headers with the client's credentials.
 ///
 /// Whoever receives a request chooses them; a service passes them on as they are. Values are never shown by
@@ -38,6 +44,15 @@ impl Forwarded {
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let entries = self.entries.iter();
         entries.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Returns what an answer may depend on: all but the names by which logs and traces are put together
+    /// (`CORRELATION`).
+    pub(super) fn significant(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.iter().filter(|(name, _)| {
+            let mut correlation = CORRELATION.iter();
+            !correlation.any(|known| known.eq_ignore_ascii_case(name))
+        })
     }
 }
 

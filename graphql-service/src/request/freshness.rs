@@ -22,7 +22,7 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 pub struct Freshness(Mutex<Noted>);
 
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Noted {
     /// The shortest time that an upstream service names.
     shortest: Option<Duration>,
@@ -40,6 +40,19 @@ impl Freshness {
                 noted.shortest = Some(noted.shortest.map_or(time, |shortest| shortest.min(time)));
             }
             None => noted.is_unsaid = true,
+        });
+    }
+
+    /// Notes all that was noted for another answer, of which this one has a part.
+    pub fn merge(&self, other: &Freshness) {
+        // One lock after the other: the two may be merged in both directions at a time.
+        let other = *other.0.lock().unwrap_or_else(PoisonError::into_inner);
+        self.change(|noted| {
+            let shortest = noted.shortest.into_iter().chain(other.shortest);
+            noted.shortest = shortest.min();
+            noted.is_unsaid |= other.is_unsaid;
+            noted.is_private |= other.is_private;
+            noted.is_forbidden |= other.is_forbidden;
         });
     }
 
@@ -94,5 +107,23 @@ mod tests {
         assert!(freshness.is_private());
         freshness.forbid();
         assert_eq!(freshness.kept_for(seconds(5)), None);
+    }
+
+    #[test]
+    fn an_answer_is_kept_no_longer_than_its_parts() {
+        let seconds = Duration::from_secs;
+        let part = |note: fn(&Freshness)| {
+            let (whole, part) = (Freshness::default(), Freshness::default());
+            whole.note(Some(seconds(60)));
+            note(&part);
+            whole.merge(&part);
+            (whole.kept_for(seconds(5)), whole.is_private())
+        };
+        assert_eq!(part(|_| {}), (Some(seconds(60)), false));
+        let shorter = |part: &Freshness| part.note(Some(Duration::from_secs(30)));
+        assert_eq!(part(shorter), (Some(seconds(30)), false));
+        assert_eq!(part(|part| part.note(None)), (Some(seconds(5)), false));
+        assert_eq!(part(Freshness::make_private), (Some(seconds(60)), true));
+        assert_eq!(part(Freshness::forbid), (None, false));
     }
 }

@@ -3,6 +3,7 @@
 mod footprint;
 mod forwarded;
 mod freshness;
+mod interchangeable;
 mod json;
 mod overdue;
 mod sequences;

@@ -58,6 +58,12 @@ pub struct GatewaySettings {
     pub limits: GatewayLimits,
     /// Time-outs of requests to subgraphs (`gateway.subgraph.*`).
     pub exchange: ExchangeOptions,
+    /// Whether equal queries to a subgraph that are in flight at the same time are sent once
+    /// (`gateway.sharing.subgraphRequests`).
+    pub share_subgraph_requests: bool,
+    /// Whether equal queries of clients that are in flight at the same time are executed once
+    /// (`gateway.sharing.clientRequests`).
+    pub share_client_requests: bool,
     /// Queries that clients bring and name (`gateway.persistedQueries.*`).
     pub persisted: PersistedOptions,
     /// Operations that a file lists (`gateway.trustedDocuments.*`).
@@ -165,6 +171,8 @@ impl Default for GatewaySettings {
             prune: false,
             limits: GatewayLimits::default(),
             exchange: ExchangeOptions::default(),
+            share_subgraph_requests: true,
+            share_client_requests: false,
             persisted: PersistedOptions::default(),
             trusted: TrustedOptions::default(),
             batch: 0,

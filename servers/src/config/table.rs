@@ -335,6 +335,8 @@ properties! {
     "gateway.supergraph.file" => gateway.supergraph_file, "File of a composed supergraph, which the gateway serves and follows; `soml compose --output` writes one. See [A supergraph from a file](gateway.md#a-supergraph-from-a-file).";
     "gateway.mutations.enabled" => gateway.mutations, "Whether the gateway serves the mutations of its subgraphs.";
     "gateway.pruneUnreachableTypes" => gateway.prune, "Whether types that no operation can reach are left out of the schema that clients see, such as those that subgraphs have for each other only.";
+    "gateway.sharing.subgraphRequests" => gateway.share_subgraph_requests, "Whether queries to a subgraph that are equal and in flight at the same time are sent once. See [Sharing of requests](gateway.md#sharing-of-requests).";
+    "gateway.sharing.clientRequests" => gateway.share_client_requests, "Whether queries of clients that are equal and in flight at the same time are executed once. See [Sharing of requests](gateway.md#sharing-of-requests).";
     "gateway.persistedQueries.enabled" => gateway.persisted.enabled, "Whether clients of the gateway may send a query once with its SHA-256 hash, and the hash alone from then on.";
     "gateway.persistedQueries.cacheBytes" => gateway.persisted.cache_bytes, "Bytes of such queries that are kept, those in use longest.";
     "gateway.trustedDocuments.file" => gateway.trusted.file, "JSON file of operations that clients may name: an object of documents by their names, or a persisted query manifest.";

@@ -18,6 +18,7 @@ mod protocols;
 mod roles;
 mod serving;
 mod shared_types;
+mod sharing;
 pub(crate) mod soml;
 mod stream_clients;
 pub(crate) mod subgraph;

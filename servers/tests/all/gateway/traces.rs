@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::collector::{Collector, Manner, Span};
 use super::process::Gateway;
+use super::sharing::{Held, joined};
 use super::subgraph::{MOONS, PLANETS, Said, Subgraph, moons, planets};
 use crate::processes::PATIENCE;
 
@@ -392,6 +393,27 @@ fn a_client_that_goes_away_ends_the_spans_of_its_request() {
         assert_eq!(cancelled.attribute("error.type"), "cancelled");
     }
     drop(release);
+}
+
+#[test]
+fn a_request_that_joins_an_equal_one_has_a_span_that_names_that() {
+    let collector = Collector::start(Manner::Takes);
+    let held = Held::new();
+    let named = [
+        ("GRAPHQL_SERVICE_0_NAME", "planets"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", &*collector.base),
+    ];
+    let gateway = held.gateway(&[&named[..], &QUICK].concat());
+    joined(&held, &gateway, "joined a request in flight", &[]);
+    let spans = collector.spans(7);
+    let subgraph = spans.iter().filter(|span| span.name == "subgraph planets");
+    let (waiting, sent): (Vec<&Span>, Vec<&Span>) =
+        subgraph.partition(|span| span.kind == SpanKind::Internal);
+    assert_eq!((waiting.len(), sent.len()), (1, 1), "{spans:#?}");
+    let leader = |span: &Span| span.attribute("graphql.subgraph.joined").to_owned();
+    assert_eq!(leader(waiting[0]), "the-first");
+    assert_eq!(leader(sent[0]), "");
+    assert_ne!(waiting[0].trace_id, sent[0].trace_id);
 }
 
 #[test]

@@ -1,0 +1,151 @@
+//! Requests to subgraphs that wait for the answer to an equal one in flight.
+//!
+//! Section 2.4, rule 11 of the reference: queries only, compared by subgraph, body and whatever the subgraph can see of
+//! the client.
+
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use graphql_service::RequestContext;
+
+use super::fetch::Target;
+use super::notes::Note;
+use crate::sharing::{Boarded, Flight, Flights, Joins, ROUNDS, Verdict, is_shareable};
+use crate::supergraph::SubgraphId;
+use crate::transport::{SubgraphRequest, TracedRequest, TransportError};
+
+/// The requests to subgraphs that are in flight.
+pub(crate) type SubgraphFlights = Flights<SubgraphKey, Landed>;
+
+/// What came of a request. The error is shared by all that wait for it.
+pub(crate) type Landed = Result<Bytes, Arc<TransportError>>;
+
+/// What must be equal for two requests to share. The number of a subgraph is that of the gateway's supergraph: each gateway has
+/// flights of its own.
+pub(crate) struct SubgraphKey {
+    hash: u64,
+    subgraph: SubgraphId,
+    body: Bytes,
+    context: Arc<RequestContext>,
+}
+
+impl PartialEq for SubgraphKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.hash == other.hash
+            && self.subgraph == other.subgraph
+            && self.body == other.body
+            && (Arc::ptr_eq(&self.context, &other.context)
+                || self.context.is_interchangeable(&other.context))
+    }
+}
+
+impl Eq for SubgraphKey {}
+
+impl Hash for SubgraphKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+/// How the requests of one execution are shared.
+pub(crate) struct Sharing {
+    flights: Arc<SubgraphFlights>,
+    joins: Option<Arc<dyn Joins>>,
+    /// The hash of the context, which all of them have in common.
+    hash: u64,
+}
+
+impl Sharing {
+    /// Returns how requests in a context are shared, if they may be.
+    pub(crate) fn of(
+        flights: &Arc<SubgraphFlights>,
+        joins: Option<&Arc<dyn Joins>>,
+        context: &RequestContext,
+    ) -> Option<Arc<Self>> {
+        is_shareable(context).then(|| {
+            let mut state = flights.hasher().build_hasher();
+            context.hash_interchangeable(&mut state);
+            Arc::new(Sharing {
+                flights: Arc::clone(flights),
+                joins: joins.cloned(),
+                hash: state.finish(),
+            })
+        })
+    }
+
+    fn key(&self, target: &Target, body: &Bytes) -> Arc<SubgraphKey> {
+        let hashed = (self.hash, target.subgraph, &**body);
+        Arc::new(SubgraphKey {
+            hash: self.flights.hasher().hash_one(hashed),
+            subgraph: target.subgraph,
+            body: body.clone(),
+            context: Arc::clone(&target.context),
+        })
+    }
+}
+
+impl Target {
+    /// Sends a query, unless an equal one is in flight.
+    pub(super) async fn shared(&self, sharing: &Sharing, request: SubgraphRequest) -> Landed {
+        let key = sharing.key(self, &request.body);
+        for round in 1..=ROUNDS {
+            let begin = |context| self.exchange(request.clone(), context);
+            match sharing.flights.board(&key, &self.context, begin) {
+                Boarded::Leading(flight) => {
+                    let landed = flight.outcome(&self.context).await;
+                    return landed.expect("transports do not panic");
+                }
+                Boarded::Joined(flight) => {
+                    let landed = self.joined(&request, &flight).await;
+                    let is_final = |landed: &Landed| verdict(landed).is_final(round);
+                    if let Some(landed) = landed.filter(is_final) {
+                        self.note_joined(sharing, flight.leader());
+                        return landed;
+                    }
+                }
+            }
+        }
+        self.exchange(request, Arc::clone(&self.context)).await
+    }
+
+    /// Waits for the answer to an equal request. There is none if the transport has panicked.
+    async fn joined(&self, request: &SubgraphRequest, flight: &Flight<Landed>) -> Option<Landed> {
+        let (subgraph, leader) = (self.subgraph(), flight.leader());
+        let (name, request_id) = (&*subgraph.name, &self.context.call.request_id);
+        tracing::debug!(
+            subgraph = name,
+            request_id,
+            leader,
+            "joined a request in flight"
+        );
+        let traced = TracedRequest::joined(subgraph, request, &self.context, leader);
+        let landed = flight.outcome(&self.context).await?;
+        traced.ended(landed.as_ref().err().map(|error| &**error), None);
+        Some(landed)
+    }
+
+    fn note_joined(&self, sharing: &Sharing, leader: &str) {
+        if let Some(joins) = &sharing.joins {
+            joins.subgraph_request(&self.subgraph().name);
+        }
+        if let Some(notes) = &self.notes {
+            notes.add(Note::Joined {
+                request: self.position,
+                leader: leader.to_owned(),
+            });
+        }
+    }
+}
+
+fn verdict(landed: &Landed) -> Verdict {
+    let Err(error) = landed else {
+        return Verdict::Valid;
+    };
+    match **error {
+        TransportError::Deadline
+        | TransportError::OutOfMemory
+        | TransportError::TooLargeTogether { .. } => Verdict::OfLeader,
+        _ => Verdict::Failed,
+    }
+}
