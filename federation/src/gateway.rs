@@ -30,7 +30,7 @@ use crate::limits::GatewayLimits;
 use crate::operation::{Canonical, lifted};
 use crate::plan::{Plan, Planned};
 use crate::plans::{Known, PlanKey, Plans};
-use crate::sharing::{SharingOptions, is_shareable};
+use crate::sharing::{Savings, SharingOptions, is_shareable};
 use crate::subscription::{self, Ending, OpenSubscriptions, Shared};
 use crate::supergraph::{Requirement, Supergraph, SupergraphError};
 use crate::transport::SubgraphTransport;
@@ -62,6 +62,8 @@ pub struct GatewayOptions {
     pub entity_memo: EntityMemo,
     /// Which equal requests share what is done for them.
     pub sharing: SharingOptions,
+    /// Counts what is not done again.
+    pub savings: Option<Arc<dyn Savings>>,
 }
 
 /// Whether subgraphs are asked again, within an operation, for what they have said of entities.
@@ -108,6 +110,7 @@ impl Default for GatewayOptions {
             subgraph_stacktraces: false,
             entity_memo: EntityMemo::default(),
             sharing: SharingOptions::default(),
+            savings: None,
         }
     }
 }
@@ -357,7 +360,7 @@ impl Gateway {
         let sharing = &options.sharing;
         let is_query = settled.known.plan.operation == OperationType::Query;
         let sharing = (is_query && sharing.subgraph_requests)
-            .then(|| Sharing::of(&self.subgraph_flights, sharing.joins.as_ref(), &context))
+            .then(|| Sharing::of(&self.subgraph_flights, options.savings.as_ref(), &context))
             .flatten();
         let execution = Execution {
             supergraph: Arc::clone(&self.inner.supergraph),
@@ -371,6 +374,7 @@ impl Gateway {
             stacktraces: options.subgraph_stacktraces,
             memo: options.entity_memo.clone(),
             sharing,
+            savings: options.savings.clone(),
             notes,
         };
         let inner = Arc::clone(&self.inner);

@@ -21,7 +21,7 @@ pub use authorization::{Authorizer, CallerClaims, Grants};
 pub use gateway::{EntityMemo, Gateway, GatewayOptions};
 pub use graph::ActiveLabels;
 pub use limits::GatewayLimits;
-pub use sharing::{Joins, SharingOptions};
+pub use sharing::{Savings, SharingOptions};
 pub use subscription::{Ending, OpenSubscriptions};
 pub use supergraph::{Supergraph, SupergraphError, SupergraphOptions};
 pub use transport::{Allowance, InProcess, SubgraphRequest, SubgraphTransport, TransportError};

@@ -225,7 +225,9 @@ impl GatewayApp {
         options.subgraph_stacktraces = self.options.exchange.stacktraces;
         options.sharing.subgraph_requests = self.options.share_subgraph_requests;
         options.sharing.client_requests = self.options.share_client_requests;
-        options.sharing.joins = Some(Arc::clone(&self.metrics) as _);
+        options.entity_memo.is_enabled = self.options.entity_memo;
+        options.entity_memo.except = self.options.entity_memo_except.as_slice().into();
+        options.savings = Some(Arc::clone(&self.metrics) as _);
         if self.host.verifier.is_some() {
             options.authorizer = Some(Arc::new(CallerClaims::default()));
         }

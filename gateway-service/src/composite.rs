@@ -114,7 +114,14 @@ impl Composite {
             examples.insert(0, Example { title, query });
         }
         let names = supergraph.subgraphs().iter().map(|it| it.name.as_str());
-        let names = names.collect::<Vec<_>>().join(", ");
+        let names: Vec<&str> = names.collect();
+        for name in recipe.options.entity_memo.except.iter() {
+            if !names.contains(&name.as_str()) {
+                let known = names.join(", ");
+                tracing::warn!(name, known, "`gateway.entityMemo.except` names no subgraph");
+            }
+        }
+        let names = names.join(", ");
         let gateway = Gateway::new(Arc::new(supergraph), transport, recipe.options);
         let gateway = gateway.map_err(|error| NotComposed::Unsupported(vec![error]))?;
         Ok(Composite {

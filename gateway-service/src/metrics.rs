@@ -7,12 +7,12 @@ use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use federation::transport::TransportError;
-use federation::{Joins, OpenSubscriptions};
+use federation::{OpenSubscriptions, Savings};
 use http::Method;
 use metrics::{Counter, Histogram, SharedString};
 use service_metrics::table::{
-    OPERATIONS_JOINED, SCHEMA_SWITCHES, SUBGRAPH_DURATION, SUBGRAPH_EVENTS, SUBGRAPH_JOINED,
-    SUBGRAPH_RECEIVED, SUBGRAPH_SENT, SUBSCRIPTIONS,
+    OPERATIONS_JOINED, SCHEMA_SWITCHES, SUBGRAPH_DURATION, SUBGRAPH_ENTITIES, SUBGRAPH_EVENTS,
+    SUBGRAPH_JOINED, SUBGRAPH_KNOWN, SUBGRAPH_RECEIVED, SUBGRAPH_SENT, SUBSCRIPTIONS,
 };
 use service_metrics::{Call, Peer, Watch, watch};
 
@@ -60,6 +60,8 @@ struct Counters {
     sent: Counter,
     received: Counter,
     joined: Counter,
+    entities: Counter,
+    known: Counter,
     events: Counter,
 }
 
@@ -120,6 +122,15 @@ impl Metrics {
         }
     }
 
+    /// Counts entities that a subgraph is asked for.
+    pub(super) fn ask_for(&self, subgraph: &str, entities: usize) {
+        if entities > 0
+            && let Some(counters) = self.subgraphs.load().get(subgraph)
+        {
+            counters.entities.increment(entities as u64);
+        }
+    }
+
     /// Counts an event of some bytes of a subscription at a subgraph.
     pub(super) fn event(&self, subgraph: &str, bytes: usize) {
         if let Some(counters) = self.subgraphs.load().get(subgraph) {
@@ -134,7 +145,7 @@ impl Metrics {
     }
 }
 
-impl Joins for Metrics {
+impl Savings for Metrics {
     fn subgraph_request(&self, subgraph: &str) {
         if let Some(counters) = self.subgraphs.load().get(subgraph) {
             counters.joined.increment(1);
@@ -143,6 +154,12 @@ impl Joins for Metrics {
 
     fn client_request(&self) {
         self.joined.increment(1);
+    }
+
+    fn entities(&self, subgraph: &str, count: usize) {
+        if let Some(counters) = self.subgraphs.load().get(subgraph) {
+            counters.known.increment(count as u64);
+        }
     }
 }
 
@@ -165,6 +182,8 @@ impl Counters {
             sent: SUBGRAPH_SENT.counter(labels()),
             received: SUBGRAPH_RECEIVED.counter(labels()),
             joined: SUBGRAPH_JOINED.counter(labels()),
+            entities: SUBGRAPH_ENTITIES.counter(labels()),
+            known: SUBGRAPH_KNOWN.counter(labels()),
             events: SUBGRAPH_EVENTS.counter(labels()),
         }
     }
@@ -238,6 +257,8 @@ mod tests {
             metrics.subgraph_request("unknown");
             metrics.client_request();
             metrics.client_request();
+            metrics.ask_for("a", 3);
+            metrics.entities("a", 2);
             service_metrics::refresh();
         });
         let text = recorder.handle().render();
@@ -258,6 +279,8 @@ mod tests {
             format!("graphql_subgraph_sent_bytes_total{{{labels}}} 20"),
             format!("graphql_subgraph_received_bytes_total{{{labels}}} 12"),
             format!("graphql_subgraph_joined_requests_total{{{labels}}} 1"),
+            format!("graphql_subgraph_entities_total{{{labels}}} 3"),
+            format!("graphql_subgraph_known_entities_total{{{labels}}} 2"),
             "graphql_joined_operations_total{service_name=\"g\"} 2".to_owned(),
             format!("graphql_subgraph_events_total{{{labels}}} 1"),
             format!("http_client_request_duration_seconds_count{{{client},error_type=\"401\"}} 1"),

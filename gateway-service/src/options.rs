@@ -39,6 +39,10 @@ pub struct GatewayAppOptions {
     pub share_subgraph_requests: bool,
     /// Whether equal queries of clients that are in flight at the same time are executed once.
     pub share_client_requests: bool,
+    /// Whether subgraphs are not asked again, within an operation, for what they have said of entities.
+    pub entity_memo: bool,
+    /// The subgraphs, by name, that are always asked.
+    pub entity_memo_except: Vec<String>,
     /// Queries that clients bring and name.
     pub persisted: PersistedOptions,
     /// Operations that a file lists.
@@ -69,6 +73,8 @@ impl Default for GatewayAppOptions {
             exchange: ExchangeOptions::default(),
             share_subgraph_requests: true,
             share_client_requests: false,
+            entity_memo: true,
+            entity_memo_except: Vec::new(),
             persisted: PersistedOptions::default(),
             trusted: TrustedOptions::default(),
             batch: 0,

@@ -133,6 +133,8 @@ impl SubgraphTransport for Subgraphs {
         context.call.count_call();
         let peer = self.peers.get(&subgraph.name);
         let counting = self.metrics.begin(&subgraph.name, request.body.len(), peer);
+        self.metrics
+            .ask_for(&subgraph.name, request.representations);
         let answer = match self.local.get(&subgraph.name) {
             Some(local) => {
                 let traced = TracedRequest::query(subgraph, &request, context, None);

@@ -294,6 +294,8 @@ impl Settings {
             exchange: gateway.exchange.clone(),
             share_subgraph_requests: gateway.share_subgraph_requests,
             share_client_requests: gateway.share_client_requests,
+            entity_memo: gateway.entity_memo,
+            entity_memo_except: gateway.entity_memo_except.0.clone(),
             persisted: gateway.persisted.clone(),
             trusted: gateway.trusted.clone(),
             batch: gateway.batch,

@@ -155,6 +155,10 @@ metrics! {
         "Requests to subgraphs that were answered by an equal one in flight, and not sent (`gateway.sharing.subgraphRequests`).";
     OPERATIONS_JOINED "graphql_joined_operations_total" Counter (None) [SERVICE] Gateway
         "Queries of clients that were answered by an equal one in flight, and not executed (`gateway.sharing.clientRequests`).";
+    SUBGRAPH_ENTITIES "graphql_subgraph_entities_total" Counter (None) [SERVICE, SUBGRAPH] Gateway
+        "Entities that subgraphs were asked for by their representations.";
+    SUBGRAPH_KNOWN "graphql_subgraph_known_entities_total" Counter (None) [SERVICE, SUBGRAPH] Gateway
+        "Entities that subgraphs were not asked for, since they had answered the same within the operation (`gateway.entityMemo.enabled`).";
     SUBGRAPH_EVENTS "graphql_subgraph_events_total" Counter (None) [SERVICE, SUBGRAPH] Gateway
         "Events of subscriptions at subgraphs.";
     SUBSCRIPTIONS "graphql_subscriptions_open" Gauge (None) [SERVICE] Gateway

@@ -18,7 +18,7 @@ use super::errors::{Late, Reported, in_order};
 use super::fetch::{self, Failure, Received, Target};
 use super::found::MAX_ERRORS;
 use super::lists::{self, List};
-use super::notes::Notes;
+use super::notes::{Note, Notes};
 use super::project::{ErrorPaths, Introspect, Projection};
 use super::shared::Sharing;
 use super::store::{Seg, Store};
@@ -28,6 +28,7 @@ use crate::gateway::EntityMemo;
 use crate::hash::HashMap;
 use crate::limits::GatewayLimits;
 use crate::plan::{Entry, Plan, Request, StepId};
+use crate::sharing::Savings;
 use crate::supergraph::{SubgraphId, Supergraph};
 use crate::transport::{
     Allowance, Allowances, SubgraphEvent, SubgraphRequest, SubgraphSubscription, SubgraphTransport,
@@ -60,6 +61,8 @@ pub struct Execution {
     pub memo: EntityMemo,
     /// How requests are shared with other executions, if they are.
     pub(crate) sharing: Option<Arc<Sharing>>,
+    /// Counts what is not done again.
+    pub(crate) savings: Option<Arc<dyn Savings>>,
     /// What is noted of the execution, if somebody wants it explained.
     pub(crate) notes: Option<Arc<Notes>>,
 }
@@ -334,6 +337,7 @@ impl Run {
         let plan = Arc::clone(&self.execution.plan);
         let request = &plan.requests[position];
         let mut all = Vec::new();
+        let before = self.recalled;
         for step in steps.iter().copied() {
             let mut lists = self.lists(request, step);
             lists.retain(|list| !list.is_empty());
@@ -347,6 +351,7 @@ impl Run {
                 all.extend(lists);
             }
         }
+        self.note_recalled(position, self.recalled - before);
         if all.is_empty() {
             return Vec::new();
         }
@@ -361,6 +366,25 @@ impl Run {
         }
         let divided = divided.into_iter();
         divided.map(|lists| self.send(position, lists)).collect()
+    }
+
+    /// Notes how many entities the memo had that a request would have asked for.
+    fn note_recalled(&self, request: usize, representations: usize) {
+        if representations == 0 {
+            return;
+        }
+        let execution = &self.execution;
+        if let Some(savings) = &execution.savings {
+            let subgraph = execution.plan.requests[request].subgraph;
+            let name = &execution.supergraph.subgraph(subgraph).name;
+            savings.entities(name, representations);
+        }
+        if let Some(notes) = &execution.notes {
+            notes.add(Note::FromMemo {
+                request,
+                representations,
+            });
+        }
     }
 
     /// Takes an event for the answer to the first request of the plan.

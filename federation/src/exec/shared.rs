@@ -11,7 +11,7 @@ use graphql_service::RequestContext;
 
 use super::fetch::Target;
 use super::notes::Note;
-use crate::sharing::{Boarded, Flight, Flights, Joins, ROUNDS, Verdict, is_shareable};
+use crate::sharing::{Boarded, Flight, Flights, ROUNDS, Savings, Verdict, is_shareable};
 use crate::supergraph::SubgraphId;
 use crate::transport::{SubgraphRequest, TracedRequest, TransportError};
 
@@ -51,7 +51,7 @@ impl Hash for SubgraphKey {
 /// How the requests of one execution are shared.
 pub(crate) struct Sharing {
     flights: Arc<SubgraphFlights>,
-    joins: Option<Arc<dyn Joins>>,
+    savings: Option<Arc<dyn Savings>>,
     /// The hash of the context, which all of them have in common.
     hash: u64,
 }
@@ -60,7 +60,7 @@ impl Sharing {
     /// Returns how requests in a context are shared, if they may be.
     pub(crate) fn of(
         flights: &Arc<SubgraphFlights>,
-        joins: Option<&Arc<dyn Joins>>,
+        savings: Option<&Arc<dyn Savings>>,
         context: &RequestContext,
     ) -> Option<Arc<Self>> {
         is_shareable(context).then(|| {
@@ -68,7 +68,7 @@ impl Sharing {
             context.hash_interchangeable(&mut state);
             Arc::new(Sharing {
                 flights: Arc::clone(flights),
-                joins: joins.cloned(),
+                savings: savings.cloned(),
                 hash: state.finish(),
             })
         })
@@ -126,8 +126,8 @@ impl Target {
     }
 
     fn note_joined(&self, sharing: &Sharing, leader: &str) {
-        if let Some(joins) = &sharing.joins {
-            joins.subgraph_request(&self.subgraph().name);
+        if let Some(savings) = &sharing.savings {
+            savings.subgraph_request(&self.subgraph().name);
         }
         if let Some(notes) = &self.notes {
             notes.add(Note::Joined {

@@ -19,7 +19,7 @@ use tracing::Span;
 
 use super::Gateway;
 use crate::exec::{Interrupted, interruptible};
-use crate::sharing::{Boarded, Flights, Joins, ROUNDS, Verdict};
+use crate::sharing::{Boarded, Flights, ROUNDS, Savings, Verdict};
 
 /// The requests of clients that are being executed.
 pub(super) type ClientFlights = Flights<ClientKey, Reply>;
@@ -155,8 +155,8 @@ impl Gateway {
                     tracing::debug!(request_id, leader, "joined a query in flight");
                     let reply = flight.outcome(context).await;
                     if let Some(reply) = reply.filter(|reply| verdict(reply).is_final(round)) {
-                        let joins = self.inner.options.sharing.joins.as_ref();
-                        note_joined(&query, context, leader, joins);
+                        let savings = self.inner.options.savings.as_ref();
+                        note_joined(&query, context, leader, savings);
                         return received(reply, &context.memory);
                     }
                 }
@@ -173,7 +173,7 @@ fn note_joined(
     query: &KnownQuery,
     context: &RequestContext,
     leader: &str,
-    joins: Option<&Arc<dyn Joins>>,
+    savings: Option<&Arc<dyn Savings>>,
 ) {
     let call = &context.call;
     if let Some(tally) = &call.tally {
@@ -182,8 +182,8 @@ fn note_joined(
     let name = query.operation.as_ref().map(Name::as_str);
     traces::record_operation(&call.span, "query", name);
     Span::current().record("joined", leader);
-    if let Some(joins) = joins {
-        joins.client_request();
+    if let Some(savings) = savings {
+        savings.client_request();
     }
 }
 

@@ -9,4 +9,4 @@ mod flights;
 mod options;
 
 pub(crate) use flights::{Boarded, Flight, Flights, ROUNDS, Verdict, is_shareable};
-pub use options::{Joins, SharingOptions};
+pub use options::{Savings, SharingOptions};

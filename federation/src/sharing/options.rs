@@ -1,7 +1,6 @@
 //! What is shared, and how it is counted.
 
 use std::fmt;
-use std::sync::Arc;
 
 /// Which equal queries in flight share what is done for them.
 ///
@@ -20,8 +19,6 @@ pub struct SharingOptions {
     /// Whether equal queries of clients are executed once. A query whose document is not known from an earlier request
     /// is not shared.
     pub client_requests: bool,
-    /// Counts what is shared.
-    pub joins: Option<Arc<dyn Joins>>,
 }
 
 impl Default for SharingOptions {
@@ -29,16 +26,18 @@ impl Default for SharingOptions {
         SharingOptions {
             subgraph_requests: true,
             client_requests: false,
-            joins: None,
         }
     }
 }
 
-/// Counts requests that were answered by an equal one in flight.
-pub trait Joins: fmt::Debug + Send + Sync + 'static {
-    /// Counts a request to a subgraph that was not sent.
+/// Counts what is not done again.
+pub trait Savings: fmt::Debug + Send + Sync + 'static {
+    /// Counts a request to a subgraph that was answered by an equal one in flight, and not sent.
     fn subgraph_request(&self, subgraph: &str);
 
-    /// Counts a request of a client that was not executed.
+    /// Counts a request of a client that was answered by an equal one in flight, and not executed.
     fn client_request(&self);
+
+    /// Counts entities that a subgraph was not asked for, since it had said what was needed of them.
+    fn entities(&self, subgraph: &str, count: usize);
 }

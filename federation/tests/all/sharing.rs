@@ -14,7 +14,8 @@ use federation::exec::{Note, Notes};
 use federation::supergraph::Subgraph;
 use federation::transport::{SubgraphEvents, SubgraphSubscription};
 use federation::{
-    Gateway, GatewayOptions, Joins, SubgraphRequest, SubgraphTransport, Supergraph, TransportError,
+    Gateway, GatewayOptions, Savings, SubgraphRequest, SubgraphTransport, Supergraph,
+    TransportError,
 };
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::channel::oneshot;
@@ -107,10 +108,12 @@ struct Joined {
     client_requests: AtomicUsize,
 }
 
-impl Joins for Joined {
+impl Savings for Joined {
     fn subgraph_request(&self, _subgraph: &str) {
         self.subgraph_requests.fetch_add(1, Ordering::SeqCst);
     }
+
+    fn entities(&self, _: &str, _: usize) {}
 
     fn client_request(&self) {
         self.client_requests.fetch_add(1, Ordering::SeqCst);
@@ -151,7 +154,7 @@ impl World {
         let mut options = GatewayOptions::default();
         options.sharing.subgraph_requests = level == Level::SubgraphRequests;
         options.sharing.client_requests = level == Level::ClientRequests;
-        options.sharing.joins = Some(Arc::clone(&joined) as _);
+        options.savings = Some(Arc::clone(&joined) as _);
         let gateway = Gateway::new(Arc::new(supergraph), Arc::new(Manual(into)), options).unwrap();
         World {
             gateway,

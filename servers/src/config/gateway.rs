@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::headers::HeaderNames;
 use super::search::{Positive, SearchPort};
-use super::security::Switch;
+use super::security::{Names, Switch};
 use super::setting::{Automatic, Programs};
 use super::times::milliseconds;
 
@@ -64,6 +64,11 @@ pub struct GatewaySettings {
     /// Whether equal queries of clients that are in flight at the same time are executed once
     /// (`gateway.sharing.clientRequests`).
     pub share_client_requests: bool,
+    /// Whether subgraphs are not asked again, within an operation, for what they have said of entities
+    /// (`gateway.entityMemo.enabled`).
+    pub entity_memo: bool,
+    /// The subgraphs that are always asked (`gateway.entityMemo.except`).
+    pub entity_memo_except: Names,
     /// Queries that clients bring and name (`gateway.persistedQueries.*`).
     pub persisted: PersistedOptions,
     /// Operations that a file lists (`gateway.trustedDocuments.*`).
@@ -173,6 +178,8 @@ impl Default for GatewaySettings {
             exchange: ExchangeOptions::default(),
             share_subgraph_requests: true,
             share_client_requests: false,
+            entity_memo: true,
+            entity_memo_except: Names::default(),
             persisted: PersistedOptions::default(),
             trusted: TrustedOptions::default(),
             batch: 0,

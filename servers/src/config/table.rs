@@ -337,6 +337,8 @@ properties! {
     "gateway.pruneUnreachableTypes" => gateway.prune, "Whether types that no operation can reach are left out of the schema that clients see, such as those that subgraphs have for each other only.";
     "gateway.sharing.subgraphRequests" => gateway.share_subgraph_requests, "Whether queries to a subgraph that are equal and in flight at the same time are sent once. See [Sharing of requests](gateway.md#sharing-of-requests).";
     "gateway.sharing.clientRequests" => gateway.share_client_requests, "Whether queries of clients that are equal and in flight at the same time are executed once. See [Sharing of requests](gateway.md#sharing-of-requests).";
+    "gateway.entityMemo.enabled" => gateway.entity_memo, "Whether the gateway takes what a subgraph has said of an entity from there when the same operation needs it again. See [Entity memo](gateway.md#entity-memo).";
+    "gateway.entityMemo.except" => gateway.entity_memo_except, "Names of subgraphs that are asked again nevertheless, separated by commas.";
     "gateway.persistedQueries.enabled" => gateway.persisted.enabled, "Whether clients of the gateway may send a query once with its SHA-256 hash, and the hash alone from then on.";
     "gateway.persistedQueries.cacheBytes" => gateway.persisted.cache_bytes, "Bytes of such queries that are kept, those in use longest.";
     "gateway.trustedDocuments.file" => gateway.trusted.file, "JSON file of operations that clients may name: an object of documents by their names, or a persisted query manifest.";
