@@ -27,6 +27,7 @@ use crate::code;
 use crate::exec::{Execution, Notes, Sharing, SubgraphFlights, execute};
 use crate::graph::ActiveLabels;
 use crate::limits::GatewayLimits;
+use crate::memo::EntityMemo;
 use crate::operation::{Canonical, lifted};
 use crate::plan::{Plan, Planned};
 use crate::plans::{Known, PlanKey, Plans};
@@ -64,36 +65,6 @@ pub struct GatewayOptions {
     pub sharing: SharingOptions,
     /// Counts what is not done again.
     pub savings: Option<Arc<dyn Savings>>,
-}
-
-/// Whether subgraphs are asked again, within an operation, for what they have said of entities.
-///
-/// An operation can lead to the same entity on several paths. Once a subgraph has resolved fields of it, with the same
-/// arguments and without errors, the other paths get what it said, unless the operation is a mutation, or the field or
-/// its type has the tag `volatile` (`@tag(name: "volatile")`).
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct EntityMemo {
-    /// Whether anything is taken from what was said.
-    pub is_enabled: bool,
-    /// The subgraphs, by name, that are always asked.
-    pub except: Arc<[String]>,
-}
-
-impl Default for EntityMemo {
-    fn default() -> Self {
-        EntityMemo {
-            is_enabled: true,
-            except: Arc::default(),
-        }
-    }
-}
-
-impl EntityMemo {
-    /// Returns whether a subgraph is not asked again.
-    pub(crate) fn is_for(&self, subgraph: &str) -> bool {
-        self.is_enabled && !self.except.iter().any(|it| it == subgraph)
-    }
 }
 
 impl Default for GatewayOptions {
