@@ -99,11 +99,15 @@ impl Run {
         let members = &step.members;
         let source = &step.sources[said.source];
         let memory = Arc::clone(&self.recalled_memory);
-        memory.hold(self.store.footprint(said.object))?;
         let new = (members.slot, members.width);
+        let before = self.store.filling();
         let copy = self
             .store
             .take(said.object, &source.taken, new, Place::Root);
+        if let Err(error) = memory.hold(self.store.added_since(before)) {
+            self.store.take_back(before);
+            return Err(error);
+        }
         self.recalled += 1;
         self.add(step, objects, copy, &memory)
     }

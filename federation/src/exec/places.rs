@@ -79,6 +79,79 @@ impl Walk<'_> {
     }
 }
 
+/// Finds what the places of objects have in common. There can be more of them than anybody could list.
+pub(super) struct CommonPlaces<'w> {
+    walk: Walk<'w>,
+    known: HashMap<ObjectId, Rc<Common>>,
+}
+
+/// What all places of an object begin with.
+#[derive(Clone)]
+struct Common {
+    place: Vec<Seg>,
+    /// Whether it is the only place.
+    is_only: bool,
+}
+
+impl<'w> CommonPlaces<'w> {
+    pub(super) fn new(walk: Walk<'w>) -> Self {
+        CommonPlaces {
+            walk,
+            known: HashMap::new(),
+        }
+    }
+
+    /// Returns what all places of an object begin with.
+    pub(super) fn of(&mut self, object: ObjectId) -> Vec<Seg> {
+        self.common(object).place.clone()
+    }
+
+    fn common(&mut self, object: ObjectId) -> Rc<Common> {
+        if let Some(known) = self.known.get(&object) {
+            return Rc::clone(known);
+        }
+        let common = match self.walk.store.place(object) {
+            Place::Root => Rc::new(Common {
+                place: Vec::new(),
+                is_only: true,
+            }),
+            Place::Of(other) => self.common(other),
+            Place::OfAll(others) => Rc::new(self.common_of(self.walk.store.alike(others))),
+            Place::In {
+                object: above,
+                member,
+            } => {
+                let mut common = self.common(above);
+                if common.is_only {
+                    let place = &mut Rc::make_mut(&mut common).place;
+                    self.walk.step(above, member, object, place);
+                }
+                common
+            }
+        };
+        self.known.insert(object, Rc::clone(&common));
+        common
+    }
+
+    fn common_of(&mut self, others: &[ObjectId]) -> Common {
+        let places = others.iter().map(|other| self.common(*other));
+        let same = |mut place: Vec<Seg>, other: Rc<Common>| {
+            let pairs = place.iter().zip(&other.place);
+            let length = pairs.take_while(|(one, other)| one == other).count();
+            place.truncate(length);
+            place
+        };
+        let mut places = places.collect::<Vec<_>>().into_iter();
+        let first = places
+            .next()
+            .map_or_else(Vec::new, |first| first.place.clone());
+        Common {
+            place: places.fold(first, same),
+            is_only: false,
+        }
+    }
+}
+
 /// The keys that lead to an object, with the types of the objects on the way.
 type Way = Vec<(Option<Type>, Arc<str>)>;
 

@@ -10,7 +10,7 @@ use super::errors::{self, Late};
 use super::fetch::{Failure, Received};
 use super::found::{Blamed, Errors, MAX_ERRORS, PathItem, SubgraphError};
 use super::lists::List;
-use super::places::Ways;
+use super::places::{CommonPlaces, Ways};
 use super::run::{Run, Sent};
 use super::store::{Lack, ObjectId, Place, Seg, Value};
 use crate::plan::{Entry, Request, Step};
@@ -183,14 +183,13 @@ impl Run {
 
     fn common_path(&self, lists: &[List]) -> Vec<PathSegment> {
         let mut common: Option<Vec<PathSegment>> = None;
+        let mut places = CommonPlaces::new(self.walk());
         for object in lists.iter().flat_map(|list| &list.objects).flatten() {
-            for place in self.walk().places(*object, usize::MAX) {
-                for path in self.walk().client_paths(&place) {
-                    common = Some(match common {
-                        None => path,
-                        Some(known) => errors::common(&[known, path]),
-                    });
-                }
+            for path in self.walk().client_paths(&places.of(*object)) {
+                common = Some(match common {
+                    None => path,
+                    Some(known) => errors::common(&[known, path]),
+                });
             }
             if common.as_ref().is_some_and(Vec::is_empty) {
                 break;

@@ -256,7 +256,7 @@ impl Run {
 
     /// Returns steps of a request that wait for nothing any more.
     fn ready(&self) -> Option<(usize, Vec<usize>)> {
-        let is_done = |before: &usize| self.steps[*before].iter().all(Progress::is_done);
+        let is_done = |before: &StepId| self.steps[before.0][before.1].is_done();
         let requests = self.execution.plan.requests.iter().enumerate();
         let is_open = |progress: &Progress| !matches!(progress.state, State::Sent(_));
         let mut begun = requests.filter_map(|(position, request)| {
@@ -270,7 +270,7 @@ impl Run {
                         free.push(step);
                     }
                     State::Waiting => bound.push(step),
-                    State::Behind((other, number)) if self.steps[other][number].is_done() => {
+                    State::Behind(other) if is_done(&other) => {
                         return Some((position, vec![step]));
                     }
                     State::Behind(_) | State::Sent(_) => {}

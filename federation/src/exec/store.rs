@@ -153,19 +153,9 @@ impl Store {
         self.object(object).is_sharing
     }
 
-    /// Returns whether there are objects that are at several places.
-    pub(super) fn has_shared(&self) -> bool {
-        !self.alike.is_empty()
-    }
-
     /// Returns the number of values.
     pub(super) fn values(&self) -> usize {
         self.values.len()
-    }
-
-    /// Returns the number of objects.
-    pub(super) fn objects(&self) -> usize {
-        self.objects.len()
     }
 
     pub(super) fn get(&self, object: ObjectId, member: u32) -> Value {
@@ -203,6 +193,12 @@ impl Store {
     /// Adds an answer, of which values become pieces.
     pub(super) fn add_answer(&mut self, body: Bytes) {
         self.answers.push(body);
+    }
+
+    /// Returns about how many bytes have been added since.
+    pub(super) fn added_since(&self, before: Filling) -> usize {
+        let (objects, values) = (self.objects.len(), self.values.len());
+        OBJECT * (objects - before.objects) + VALUE * (values - before.values)
     }
 
     /// Takes back what was added since, to which nothing leads yet.
@@ -469,12 +465,6 @@ impl Store {
 
     fn index(&self, object: ObjectId, member: u32) -> usize {
         (self.object(object).first + member) as usize
-    }
-}
-
-impl ObjectId {
-    pub(super) fn index(self) -> usize {
-        self.0 as usize
     }
 }
 

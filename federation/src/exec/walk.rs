@@ -3,6 +3,7 @@
 use graphql_service::PathSegment;
 
 use super::store::{ObjectId, Seg, Store, Type, Value};
+use crate::hash::HashSet;
 use crate::operation::{ClassId, NodeId, Output, Tree};
 use crate::supergraph::{Supergraph, TypeId};
 
@@ -74,14 +75,13 @@ impl Walk<'_> {
     /// Returns the objects that are values of a field, of whatever type.
     pub(super) fn values(&self, position: NodeId) -> Vec<ObjectId> {
         let node = self.tree.node(position);
-        let mut found = Vec::new();
+        let (mut found, mut shared) = (Vec::new(), HashSet::default());
         for (above, _) in self.objects(node.class) {
             let value = self.store.get(above, node.member);
-            self.store.objects_in(value, &mut found);
-        }
-        if self.store.has_shared() {
-            let mut seen = vec![false; self.store.objects()];
-            found.retain(|object| !std::mem::replace(&mut seen[object.index()], true));
+            // What many objects have in common is looked at once.
+            if !self.store.is_sharing(above) || shared.insert(value) {
+                self.store.objects_in(value, &mut found);
+            }
         }
         found
     }

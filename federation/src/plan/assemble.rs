@@ -56,7 +56,7 @@ pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Result<Plan, Full
         let names = printed.names.into_iter();
         let steps = ids.iter().zip(&groups).zip(names);
         let steps = steps.map(|((id, group), names)| Step {
-            after: after(&[*id]),
+            after: group.after.iter().map(|before| step_of[before]).collect(),
             sources: match operation.operation_type {
                 // What a mutation reads may have been changed by it.
                 OperationType::Mutation => Vec::new(),

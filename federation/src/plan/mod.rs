@@ -108,8 +108,8 @@ pub struct Step {
     pub(crate) members: Members,
     /// Whether objects that stand for the same entity can have the same objects below them.
     pub(crate) is_shareable: bool,
-    /// The requests that must be complete before, as positions in the plan.
-    pub(crate) after: Vec<usize>,
+    /// The steps that must be complete before.
+    pub(crate) after: Vec<StepId>,
     /// Where in the plan its subgraph is asked for the same before.
     pub(crate) sources: Vec<Source>,
 }

@@ -7,6 +7,7 @@ use graphql_service::{MemoryBudget, Request, RequestContext, Service};
 use serde_json::{Value as Json, json};
 
 use crate::http::runtime;
+use crate::scripted::{Scripted, entities};
 
 /// A gateway all of whose subgraphs answer with a list of many products.
 fn many(count: usize, limits: GatewayLimits) -> Gateway {
@@ -84,4 +85,58 @@ fn of_many_errors_the_first_are_listed_and_the_others_counted() {
     assert_eq!(errors.len(), 1_001);
     assert_eq!(errors[999]["message"], "999");
     assert_eq!(errors[1_000]["message"], "700 more errors are not listed");
+}
+
+const FRIENDS: &str = r#"
+  type Query { me: User }
+  type User @key(fields: "id") { id: ID! friends: [User] }"#;
+const BUDDIES: &str = r#"type User @key(fields: "id") { id: ID! buddies: [User] }"#;
+const NAMES: &str = r#"type User @key(fields: "id") { id: ID! name: String }"#;
+
+/// Answers that each user has the same one thirty times.
+fn one_again_and_again(request: &Request) -> Json {
+    let users = vec![json!({ "id": "1" }); 30];
+    if request.query.contains("_entities") {
+        return entities(request, |_| json!({ "friends": users, "buddies": users }));
+    }
+    json!({ "data": { "me": { "id": "1", "friends": users } } })
+}
+
+#[test]
+fn an_entity_at_more_places_than_can_be_listed_is_bounded() {
+    let down = |_: &Request| json!({ "errors": [{ "message": "down" }] });
+    let wrong = |request: &Request| {
+        let mut answer = entities(request, |_| json!({ "name": null }));
+        let path = ["_entities", "0", "name"].map(|step| match step.parse::<usize>() {
+            Ok(index) => json!(index),
+            Err(_) => json!(step),
+        });
+        answer["errors"] = json!([{ "message": "wrong", "path": path }]);
+        answer
+    };
+    // Two thousand million places, all of which have one object.
+    let mut query = "name".to_owned();
+    for field in [
+        "buddies", "friends", "buddies", "friends", "buddies", "friends",
+    ] {
+        query = format!("{field} {{ {query} }}");
+    }
+    for names in [down as fn(&Request) -> Json, wrong] {
+        let mut options = GatewayOptions::default();
+        options.limits = options.limits.response_bytes(100_000);
+        let gateway = Scripted::with(
+            &[
+                ("friends", FRIENDS, one_again_and_again),
+                ("buddies", BUDDIES, one_again_and_again),
+                ("names", NAMES, names),
+            ],
+            options,
+        );
+        let answer = gateway.answer(&format!("{{ me {{ {query} }} }}"));
+        assert_eq!(answer["data"], Json::Null);
+        let errors = answer["errors"].as_array().unwrap();
+        assert!(errors.len() <= 1_002, "{} errors", errors.len());
+        let is_limit = |error: &Json| error["extensions"]["code"] == "LIMIT_RESPONSE";
+        assert!(errors.iter().any(is_limit));
+    }
 }
