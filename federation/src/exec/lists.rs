@@ -98,9 +98,10 @@ impl List {
     }
 }
 
-/// Divides the lists of a plan's request among requests that are sent.
+/// Divides the lists of a plan's request, in the order of its steps, among requests that are sent.
 pub(super) fn divided(request: &Request, lists: Vec<List>) -> Vec<Vec<List>> {
-    let Some(template) = &request.template else {
+    let is_repeated = lists.windows(2).any(|pair| pair[0].step == pair[1].step);
+    let Some(template) = request.template.as_ref().filter(|_| is_repeated) else {
         return vec![lists];
     };
     let mut requests: Vec<Vec<List>> = Vec::new();

@@ -28,7 +28,7 @@ pub(super) struct Projection<'p, 'w> {
     pub(super) errors: ErrorPaths,
     pub(super) writer: AnswerWriter<'p>,
     /// What was written of values that objects share.
-    pub(super) shared: HashMap<Value, Written>,
+    pub(super) shared: HashMap<(NodeId, Value), Written>,
 }
 
 /// The paths of the errors that are known, to tell which nulls are explained.
@@ -161,7 +161,10 @@ impl<'p> Projection<'p, '_> {
     ) -> WriteResult {
         // Each place has errors of its own.
         let is_without_errors = self.errors.is_empty();
-        let known = self.shared.get(&value).filter(|_| is_without_errors);
+        let known = self
+            .shared
+            .get(&(node, value))
+            .filter(|_| is_without_errors);
         if known.is_some_and(|written| self.writer.repeat(*written)) {
             return self.writer.check_size();
         }
@@ -169,7 +172,7 @@ impl<'p> Projection<'p, '_> {
         self.entered(key, value, ty, node)?;
         if self.errors.is_empty() {
             let written = self.writer.written_since(mark);
-            self.shared.insert(value, written);
+            self.shared.insert((node, value), written);
         }
         Ok(())
     }
