@@ -122,15 +122,6 @@ impl Metrics {
         }
     }
 
-    /// Counts entities that a subgraph is asked for.
-    pub(super) fn ask_for(&self, subgraph: &str, entities: usize) {
-        if entities > 0
-            && let Some(counters) = self.subgraphs.load().get(subgraph)
-        {
-            counters.entities.increment(entities as u64);
-        }
-    }
-
     /// Counts an event of some bytes of a subscription at a subgraph.
     pub(super) fn event(&self, subgraph: &str, bytes: usize) {
         if let Some(counters) = self.subgraphs.load().get(subgraph) {
@@ -190,6 +181,13 @@ impl Counters {
 }
 
 impl Counting {
+    /// Counts the entities that the subgraph is asked for.
+    pub(super) fn ask_for(&self, entities: usize) {
+        if let Some(counters) = &self.counters {
+            counters.entities.increment(entities as u64);
+        }
+    }
+
     /// Counts how the request ended.
     pub(super) fn end(mut self, outcome: Result<usize, &TransportError>) {
         if let (Some(counters), Ok(bytes)) = (&self.counters, outcome) {
@@ -243,7 +241,9 @@ mod tests {
         metrics::with_local_recorder(&recorder, || {
             let metrics = Metrics::new("g", ["a", "c"], OpenSubscriptions::default());
             let peer = Peer::new("localhost", 1);
-            metrics.begin("a", 0, None).end(Ok(5));
+            let counting = metrics.begin("a", 0, None);
+            counting.ask_for(3);
+            counting.end(Ok(5));
             metrics.count(["a", "b", "\"\n"]);
             metrics.event("a", 5);
             metrics.begin("a", 10, None).end(Ok(2));
@@ -257,7 +257,6 @@ mod tests {
             metrics.subgraph_request("unknown");
             metrics.client_request();
             metrics.client_request();
-            metrics.ask_for("a", 3);
             metrics.entities("a", 2);
             service_metrics::refresh();
         });

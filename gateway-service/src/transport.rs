@@ -133,8 +133,7 @@ impl SubgraphTransport for Subgraphs {
         context.call.count_call();
         let peer = self.peers.get(&subgraph.name);
         let counting = self.metrics.begin(&subgraph.name, request.body.len(), peer);
-        self.metrics
-            .ask_for(&subgraph.name, request.representations);
+        counting.ask_for(request.representations);
         let answer = match self.local.get(&subgraph.name) {
             Some(local) => {
                 let traced = TracedRequest::query(subgraph, &request, context, None);

@@ -301,8 +301,8 @@ impl<'a> AnswerWriter<'a> {
     fn complete_segment(&mut self) {
         if !self.out.is_empty() {
             let mut segment = mem::take(&mut self.out);
-            // Room that stays is memory that nobody counts.
-            if segment.capacity() - segment.len() > segment.len() / 16 {
+            // Room that stays is memory that nobody counts. Of short answers, it is not worth a copy.
+            if segment.capacity() - segment.len() > COUNTED.0.max(segment.len() / 16) {
                 segment.shrink_to_fit();
             }
             self.complete_len += segment.len();

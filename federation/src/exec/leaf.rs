@@ -9,13 +9,20 @@ use crate::operation::LeafKind;
 /// Writes a leaf that is not null, if it fits its type; what subgraphs say of custom scalars is passed on.
 ///
 /// Returns whether it fits. What is written of one that does not is for the caller to remove.
-pub(super) fn write(kind: LeafKind, text: &[u8], out: &mut Vec<u8>) -> bool {
+pub(super) fn write(
+    api: &Schema,
+    name: &str,
+    kind: LeafKind,
+    text: &[u8],
+    out: &mut Vec<u8>,
+) -> bool {
     let first = text.first().copied().unwrap_or_default();
     let fits = match kind {
         LeafKind::Int => number::<i32>(text).is_some(),
         LeafKind::Float => first == b'-' || first.is_ascii_digit(),
         LeafKind::Boolean => matches!(first, b't' | b'f'),
-        LeafKind::String | LeafKind::Enum => first == b'"',
+        LeafKind::String => first == b'"',
+        LeafKind::Enum => is_value(api, name, text),
         LeafKind::Id if first == b'"' => true,
         LeafKind::Id if number::<i128>(text).is_some() => {
             write_string(out, std::str::from_utf8(text).unwrap_or_default());
@@ -28,14 +35,11 @@ pub(super) fn write(kind: LeafKind, text: &[u8], out: &mut Vec<u8>) -> bool {
     fits
 }
 
-/// Writes a value of an enum, if it is one that clients may see.
-///
-/// Returns as [`write`] does.
-pub(super) fn write_enum(api: &Schema, name: &str, text: &[u8], out: &mut Vec<u8>) -> bool {
+/// Returns whether a text is a value of an enum that clients may see.
+fn is_value(api: &Schema, name: &str, text: &[u8]) -> bool {
     let Some(ExtendedType::Enum(values)) = api.types.get(name) else {
         return false;
     };
-    out.extend_from_slice(text);
     let value = serde_json::from_slice::<String>(text);
     value.is_ok_and(|value| values.values.contains_key(value.as_str()))
 }
@@ -55,10 +59,7 @@ mod tests {
         let written = |name: &str, text: &str| {
             let mut out = Vec::new();
             let text = text.as_bytes();
-            let fits = match LeafKind::of(&schema, name) {
-                LeafKind::Enum => write_enum(&schema, name, text, &mut out),
-                kind => write(kind, text, &mut out),
-            };
+            let fits = write(&schema, name, LeafKind::of(&schema, name), text, &mut out);
             fits.then(|| String::from_utf8(out).unwrap())
         };
         assert_eq!(written("Int", "2147483647").as_deref(), Some("2147483647"));

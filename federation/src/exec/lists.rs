@@ -175,6 +175,9 @@ impl Run {
         let Entry::Entities { inputs, .. } = &step.entry else {
             return List::of(position, Vec::new());
         };
+        if objects.is_empty() {
+            return List::of(position, Vec::new());
+        }
         let memo = self.memo(request, step);
         let made = Representations::new(self.walk(), objects, inputs, &memo);
         for (object, why) in &made.skipped {

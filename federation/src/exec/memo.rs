@@ -57,29 +57,24 @@ impl Run {
         let walk = self.walk();
         let mut text = Vec::new();
         // What has been said comes first, then what is coming.
-        for is_coming in [false, true] {
-            for (number, source) in step.sources.iter().enumerate() {
-                let is_there = if is_coming {
-                    self.is_sent(source.step)
+        let sources = step.sources.iter().enumerate();
+        let said = sources.clone().filter(|(_, it)| self.is_sound(it.step));
+        let coming = sources.filter(|(_, it)| self.is_sent(it.step));
+        for (number, source) in said.chain(coming) {
+            let is_coming = self.is_sent(source.step);
+            let inputs: Vec<&Input> = source.inputs.iter().collect();
+            for (object, ty) in walk.objects(source.class) {
+                let found = if is_coming {
+                    Found::Coming(source.step)
+                } else if self.store.has(object, &source.taken) {
+                    let source = number;
+                    Found::Said(Said { source, object })
                 } else {
-                    self.is_sound(source.step)
-                };
-                if !is_there {
                     continue;
-                }
-                let inputs: Vec<&Input> = source.inputs.iter().collect();
-                for (object, ty) in walk.objects(source.class) {
-                    text.clear();
-                    let written = write_typed(walk, object, ty, &inputs, &mut text);
-                    if written.is_err() {
-                        continue;
-                    }
-                    if is_coming {
-                        memo.insert(&text, Found::Coming(source.step));
-                    } else if self.store.has(object, &source.taken) {
-                        let source = number;
-                        memo.insert(&text, Found::Said(Said { source, object }));
-                    }
+                };
+                text.clear();
+                if write_typed(walk, object, ty, &inputs, &mut text).is_ok() {
+                    memo.insert(&text, found);
                 }
             }
         }

@@ -145,51 +145,29 @@ impl<'p> Projection<'p, '_> {
         let walk = self.walk;
         let value = walk.store.get(object, walk.tree.node(node).member);
         let ty = &walk.supergraph.field(walk.tree.node(node).field).ty;
-        if walk.store.is_sharing(object) && matches!(value, Value::List(_) | Value::Object(_)) {
-            return self.shared(key, value, ty, node);
-        }
-        self.entered(key, value, ty, node)
-    }
-
-    /// Writes a value that several objects share, once.
-    fn shared(
-        &mut self,
-        key: &'p Name,
-        value: Value,
-        ty: &'p AstType,
-        node: NodeId,
-    ) -> WriteResult {
-        // Each place has errors of its own.
-        let is_without_errors = self.errors.is_empty();
-        let known = self
-            .shared
-            .get(&(node, value))
-            .filter(|_| is_without_errors);
-        if known.is_some_and(|written| self.writer.repeat(*written)) {
+        let is_shared =
+            walk.store.is_sharing(object) && matches!(value, Value::List(_) | Value::Object(_));
+        if is_shared && self.repeat(node, value) {
             return self.writer.check_size();
         }
         let mark = self.writer.mark();
-        self.entered(key, value, ty, node)?;
-        if self.errors.is_empty() {
-            let written = self.writer.written_since(mark);
-            self.shared.insert((node, value), written);
-        }
-        Ok(())
-    }
-
-    fn entered(
-        &mut self,
-        key: &'p Name,
-        value: Value,
-        ty: &'p AstType,
-        node: NodeId,
-    ) -> WriteResult {
         self.writer.enter(PathStep::Key(key));
         let depth = self.writer.depth();
         let written = self.value(value, ty, node);
         self.writer.leave_to(depth);
         self.writer.leave();
+        if is_shared && written.is_ok() && self.errors.is_empty() {
+            let text = self.writer.written_since(mark);
+            self.shared.insert((node, value), text);
+        }
         written
+    }
+
+    /// Writes a value that other objects have too as it was written for them. Returns whether it was.
+    fn repeat(&mut self, node: NodeId, value: Value) -> bool {
+        // Each place has errors of its own.
+        let known = self.shared.get(&(node, value));
+        self.errors.is_empty() && known.is_some_and(|written| self.writer.repeat(*written))
     }
 
     fn value(&mut self, value: Value, ty: &'p AstType, node: NodeId) -> WriteResult {
@@ -271,12 +249,8 @@ impl<'p> Projection<'p, '_> {
             self.writer.out.push(b']');
             return Ok(());
         }
-        let out = &mut self.writer.out;
-        let fits = match kind {
-            LeafKind::Enum => leaf::write_enum(self.api, ty.inner_named_type(), text, out),
-            kind => leaf::write(kind, text, out),
-        };
-        if fits {
+        let name = ty.inner_named_type();
+        if leaf::write(self.api, name, kind, text, &mut self.writer.out) {
             return Ok(());
         }
         self.wrong("the value does not fit its type")

@@ -257,9 +257,9 @@ impl Run {
     /// Returns steps of a request that wait for nothing any more.
     fn ready(&self) -> Option<(usize, Vec<usize>)> {
         let is_done = |before: &StepId| self.steps[before.0][before.1].is_done();
-        let requests = self.execution.plan.requests.iter().enumerate();
+        let mut requests = self.execution.plan.requests.iter().enumerate();
         let is_open = |progress: &Progress| !matches!(progress.state, State::Sent(_));
-        let mut begun = requests.filter_map(|(position, request)| {
+        requests.find_map(|(position, request)| {
             if !self.steps[position].iter().any(is_open) {
                 return None;
             }
@@ -283,8 +283,7 @@ impl Run {
             };
             let is_ready = !free.is_empty() && bound.iter().all(is_likely_known);
             is_ready.then_some((position, free))
-        });
-        begun.next()
+        })
     }
 
     /// Returns whether a step is being answered.

@@ -1,6 +1,8 @@
 //! The merged data of a request: objects are rows of values in one table, leaves are pieces of the answers that they
 //! came in.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use crate::operation::{SlotId, Tree};
@@ -88,7 +90,7 @@ pub(super) enum Place {
 /// A step from an object to what is in it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Seg {
-    Key(std::sync::Arc<str>),
+    Key(Arc<str>),
     Index(usize),
 }
 

@@ -43,11 +43,6 @@ pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Result<Plan, Full
             steps.map(move |(step, group)| (*group, (request, step)))
         })
         .collect();
-    let after = |ids: &[GroupId]| {
-        let after = ids.iter().flat_map(|id| &builder.groups[*id].after);
-        let after: BTreeSet<usize> = after.map(|group| step_of[group].0).collect();
-        after.into_iter().collect::<Vec<usize>>()
-    };
     let finder = Finder::new(&builder);
     let requests = order.iter().map(|(wave, ids)| {
         let groups: Vec<&Group> = ids.iter().map(|group| &builder.groups[*group]).collect();
@@ -66,15 +61,18 @@ pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Result<Plan, Full
             members: members(&builder.tree, group),
             is_shareable: is_shareable(&builder, group),
         });
+        let steps: Vec<Step> = steps.collect();
+        let after = steps.iter().flat_map(|step| &step.after);
+        let after: BTreeSet<usize> = after.map(|(request, _)| *request).collect();
         let mut order: Vec<usize> = (0..ids.len()).collect();
         order.sort_by_key(|step| finder.rank(ids[*step]));
         let mut json = Vec::with_capacity(printed.text.len() + 32);
         write_string(&mut json, &printed.text);
         Ok(Request {
             subgraph: groups[0].subgraph,
-            after: after(ids),
+            after: after.into_iter().collect(),
             wave: *wave,
-            steps: steps.collect(),
+            steps,
             order,
             json,
             document: printed.text,
@@ -165,9 +163,8 @@ fn members(tree: &Tree, group: &Group) -> Members {
 fn is_shareable(builder: &Builder<'_>, group: &Group) -> bool {
     let classes = begins_at(group).into_iter();
     let mut nodes = classes.flat_map(|class| &builder.tree.class(class).nodes);
-    let has_contexts = |group: &Group| matches!(&group.entry, GroupEntry::Entities { contexts, .. } if !contexts.is_empty());
     // The value of a context depends on where an object is.
-    !builder.groups.iter().any(has_contexts)
+    builder.contextual.is_empty()
         && nodes.all(|node| {
             let is_only = builder
                 .fetched

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use super::builder::{Builder, meet};
-use super::group::{Entry, Group, GroupId, Input, Part};
+use super::group::{Entry, GroupId, Input, Part};
 use crate::operation::{ClassId, Node, NodeId, SlotId};
 
 /// Most sources of a step.
@@ -56,13 +56,24 @@ pub(crate) struct Below {
 /// Finds where the steps of a plan can take from.
 pub(super) struct Finder<'f, 's> {
     builder: &'f Builder<'s>,
+    /// The classes of which each group fetches something.
+    classes: Vec<Vec<ClassId>>,
     /// Fields that may still be compared.
     left: Cell<usize>,
 }
 
 impl<'f, 's> Finder<'f, 's> {
     pub(super) fn new(builder: &'f Builder<'s>) -> Self {
+        let classes = builder.groups.iter().map(|group| {
+            let nodes = group.nodes.iter();
+            let mut classes: Vec<ClassId> =
+                nodes.map(|node| builder.tree.node(*node).class).collect();
+            classes.sort_unstable();
+            classes.dedup();
+            classes
+        });
         Finder {
+            classes: classes.collect(),
             builder,
             left: Cell::new(WORK),
         }
@@ -91,7 +102,7 @@ impl<'f, 's> Finder<'f, 's> {
             if known.subgraph != group.subgraph || !is_before {
                 continue;
             }
-            for from in self.classes(known) {
+            for from in self.classes[other].iter().copied() {
                 if sources.len() == SOURCES || self.left.get() == 0 {
                     return sources;
                 }
@@ -123,15 +134,6 @@ impl<'f, 's> Finder<'f, 's> {
         let after = self.builder.groups[id].after.iter();
         let waves = after.map(|before| self.builder.groups[*before].wave + 1);
         (waves.max().unwrap_or(0), id)
-    }
-
-    /// Returns the classes of which a group fetches something.
-    fn classes(&self, group: &Group) -> Vec<ClassId> {
-        let nodes = group.nodes.iter();
-        let mut classes: Vec<ClassId> = nodes.map(|node| self.node(*node).class).collect();
-        classes.sort_unstable();
-        classes.dedup();
-        classes
     }
 
     /// Returns what representations would have that are made of objects of another class.

@@ -2,7 +2,6 @@
 
 use super::field_set::{FieldSet, Selected};
 use super::model::{FieldId, SubgraphId, Supergraph, TypeId};
-
 use crate::hash::HashSet;
 
 /// Returns the fields that are named by `@provides`, with the subgraphs that provide them.
