@@ -1,6 +1,7 @@
-//! CONTRIBUTING.md lists the commands of the checks; `.ci/run` runs them.
+//! CONTRIBUTING.md lists the commands of the checks; `.ci/run` runs them, on what they need as it is committed.
 
 use std::path::Path;
+use std::process::Command;
 
 fn read(file: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -26,4 +27,30 @@ fn contributing_lists_the_commands_that_are_run_for_every_change() {
     let listed = commands(listed);
     assert!(listed.iter().any(|line| line.contains("test-all.sh")));
     assert_eq!(listed, commands(run));
+}
+
+/// The programs outside of the workspace are built with `--locked`, and have the members of the workspace in
+/// locks of their own. What has not been downloaded is not found here; a lock that is out of date is.
+#[test]
+fn the_locks_of_the_programs_outside_of_the_workspace_are_up_to_date() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let run = read(".ci/run");
+    let manifests: Vec<&str> = run
+        .split_whitespace()
+        .filter(|word| word.ends_with("/Cargo.toml"))
+        .collect();
+    assert!(!manifests.is_empty());
+    for manifest in manifests {
+        let output = Command::new(env!("CARGO"))
+            .args(["metadata", "--locked", "--offline", "--format-version=1"])
+            .arg("--manifest-path")
+            .arg(root.join(manifest))
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !errors.contains("the lock file"),
+            "{manifest}: cargo update --workspace --manifest-path {manifest} --offline\n{errors}"
+        );
+    }
 }
