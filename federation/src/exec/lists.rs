@@ -10,12 +10,12 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::fetch::Failure;
 use super::found::MAX_ERRORS;
+use super::listed::{Listed, Listings};
 use super::representations::{Representations, value_text};
 use super::run::Run;
 use super::store::{ObjectId, Seg, Store};
 use crate::code;
 use crate::plan::{Context, Entry, Request, Step, StepId, copied};
-use crate::supergraph::TypeId;
 
 /// Most lists of entities in one request, where a step has several.
 const MAX_LISTS: usize = 50;
@@ -39,9 +39,6 @@ pub(super) struct List {
     /// The JSON texts of the values from contexts.
     values: Vec<Arc<[u8]>>,
 }
-
-/// An object with the type that it is asked for as.
-type Typed = (ObjectId, Option<TypeId>);
 
 impl List {
     fn of(step: usize, objects: Vec<Vec<ObjectId>>) -> Self {
@@ -125,61 +122,46 @@ pub(super) fn divided(request: &Request, lists: Vec<List>) -> Vec<Vec<List>> {
 
 impl Run {
     /// Returns the objects that a step is about: in one list, or in several where it is given values from contexts.
-    pub(super) fn lists(&mut self, request: &Request, position: usize) -> Vec<List> {
+    pub(super) fn lists(
+        &mut self,
+        request: &Request,
+        position: usize,
+        listings: &mut Listings,
+    ) -> Vec<List> {
         let step = &request.steps[position];
         match &step.entry {
             Entry::Root => vec![List::of(position, vec![vec![Store::ROOT]])],
             Entry::Reentry(class) => {
-                let objects = self.walk().objects(*class).into_iter();
-                let objects: Vec<ObjectId> = objects.map(|(object, _)| object).collect();
+                let objects = listings.objects(self.walk(), *class);
+                let objects = objects.iter().map(|(object, _)| *object).collect();
                 vec![List::of(position, vec![objects])]
             }
-            Entry::Entities { contexts, .. } => {
-                let objects = self.entities(step);
+            Entry::Entities {
+                listing, contexts, ..
+            } => {
+                let listed = listings.get(self.walk(), &self.execution.plan, *listing);
                 match contexts.as_slice() {
-                    [] => vec![self.list(request, position, objects)],
-                    contexts => self.given(request, position, contexts, objects),
+                    [] => vec![self.list(request, position, &listed, listings)],
+                    contexts => self.given(request, position, contexts, &listed, listings),
                 }
             }
         }
     }
 
-    /// Returns the objects that a step is about, with the types that they are asked for as.
-    fn entities(&self, step: &Step) -> Vec<Typed> {
-        let Entry::Entities {
-            class,
-            interface,
-            is_whole,
-            ..
-        } = &step.entry
-        else {
-            return Vec::new();
-        };
-        let position = self.walk().tree.class(*class).position;
-        let mut objects = match position.filter(|_| *is_whole) {
-            Some(position) => {
-                let values = self.walk().values(position).into_iter();
-                values.map(|object| (object, None)).collect()
-            }
-            None => self.walk().objects(*class),
-        };
-        if interface.is_some() {
-            objects.iter_mut().for_each(|(_, ty)| *ty = *interface);
-        }
-        objects
-    }
-
     /// Makes a list of objects, without those that cannot be asked for.
-    fn list(&mut self, request: &Request, position: usize, objects: Vec<Typed>) -> List {
+    fn list(
+        &mut self,
+        request: &Request,
+        position: usize,
+        listed: &[Listed],
+        listings: &mut Listings,
+    ) -> List {
         let step = &request.steps[position];
-        let Entry::Entities { inputs, .. } = &step.entry else {
-            return List::of(position, Vec::new());
-        };
-        if objects.is_empty() {
+        if listed.is_empty() {
             return List::of(position, Vec::new());
         }
-        let memo = self.memo(request, step);
-        let made = Representations::new(self.walk(), objects, inputs, &memo);
+        let memo = self.memo(request, step, listings);
+        let made = Representations::new(listed, &listings.texts, &memo);
         for (object, why) in &made.skipped {
             self.store.lack(*object, &step.members, *why);
         }
@@ -207,12 +189,14 @@ impl Run {
         request: &Request,
         position: usize,
         contexts: &[Context],
-        objects: Vec<Typed>,
+        listed: &[Listed],
+        listings: &mut Listings,
     ) -> Vec<List> {
         let step = &request.steps[position];
         let mut texts = Texts::default();
-        let mut by_values: IndexMap<Vec<usize>, Vec<Typed>> = IndexMap::new();
-        for (object, ty) in objects {
+        let mut by_values: IndexMap<Vec<usize>, Vec<Listed>> = IndexMap::new();
+        for it in listed {
+            let object = it.object;
             let values = contexts.iter().enumerate();
             let values = values.map(|(number, context)| {
                 let above = self.walk().above(object, context.value.levels);
@@ -224,7 +208,7 @@ impl Run {
             });
             let values: Result<Vec<usize>, Option<&Context>> = values.collect();
             match values {
-                Ok(values) => by_values.entry(values).or_default().push((object, ty)),
+                Ok(values) => by_values.entry(values).or_default().push(*it),
                 Err(missing) => {
                     if let Some(context) = missing {
                         self.without_value(position, context, object);
@@ -236,7 +220,7 @@ impl Run {
         let limit = self.execution.limits.context_values;
         if by_values.len() > limit {
             let surplus = by_values.split_off(limit).into_values().flatten();
-            let surplus: Vec<ObjectId> = surplus.map(|(object, _)| object).collect();
+            let surplus: Vec<ObjectId> = surplus.map(|it| it.object).collect();
             surplus.iter().for_each(|object| self.fail(step, *object));
             let failure = Failure {
                 code: code::LIMIT_GATEWAY_CONTEXTS,
@@ -245,8 +229,8 @@ impl Run {
             self.error(request, &[List::of(position, vec![surplus])], &failure);
         }
         let by_values = by_values.into_iter();
-        let lists = by_values.map(|(values, objects)| {
-            let mut list = self.list(request, position, objects);
+        let lists = by_values.map(|(values, listed)| {
+            let mut list = self.list(request, position, &listed, listings);
             list.values = values.iter().map(|text| texts.text(*text)).collect();
             list
         });

@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use super::representations::write_typed;
+use super::listed::Listings;
 use super::run::Run;
 use super::store::{ObjectId, Place};
-use super::texts::Texts;
-use crate::plan::{Input, Request, Step, StepId};
+use super::texts::TextId;
+use crate::plan::{Request, Step, StepId};
 use crate::transport::TransportError;
 
 /// What a memo says of a representation.
@@ -29,52 +29,54 @@ pub(super) struct Said {
     object: ObjectId,
 }
 
-/// What is known of the entities that a step needs.
+/// What is known of the entities that a step needs, by their representations.
 #[derive(Debug, Default)]
-pub(super) struct Memo(Texts<Found>);
+pub(super) struct Memo(Vec<Option<Found>>);
 
 impl Memo {
-    pub(super) fn get(&self, representation: &[u8]) -> Option<Found> {
-        self.0.get(representation)
+    pub(super) fn get(&self, representation: TextId) -> Option<Found> {
+        self.0.get(representation).copied().flatten()
     }
 
-    fn insert(&mut self, representation: &[u8], found: Found) {
-        if self.get(representation).is_none() {
-            self.0.insert(representation, found);
+    /// Adds what is known of an entity, unless something is.
+    fn insert(&mut self, representation: TextId, found: Found) {
+        if self.0.len() <= representation {
+            self.0.resize(representation + 1, None);
         }
+        self.0[representation].get_or_insert(found);
     }
 }
 
 impl Run {
     /// Looks for what is known of the entities that a step needs.
-    pub(super) fn memo(&self, request: &Request, step: &Step) -> Memo {
+    pub(super) fn memo(&self, request: &Request, step: &Step, listings: &mut Listings) -> Memo {
         let mut memo = Memo::default();
         let options = &self.execution.memo;
         let subgraph = &self.execution.supergraph.subgraph(request.subgraph).name;
         if step.sources.is_empty() || !options.is_for(subgraph) {
             return memo;
         }
-        let walk = self.walk();
-        let mut text = Vec::new();
         // What has been said comes first, then what is coming.
         let sources = step.sources.iter().enumerate();
         let said = sources.clone().filter(|(_, it)| self.is_sound(it.step));
         let coming = sources.filter(|(_, it)| self.is_sent(it.step));
         for (number, source) in said.chain(coming) {
             let is_coming = self.is_sent(source.step);
-            let inputs: Vec<&Input> = source.inputs.iter().collect();
-            for (object, ty) in walk.objects(source.class) {
-                let found = if is_coming {
-                    Found::Coming(source.step)
-                } else if self.store.has(object, &source.taken) {
-                    let source = number;
-                    Found::Said(Said { source, object })
-                } else {
+            let listed = listings.get(self.walk(), &self.execution.plan, source.listing);
+            for it in listed.iter() {
+                let Ok(representation) = it.representation else {
                     continue;
                 };
-                text.clear();
-                if write_typed(walk, object, ty, &inputs, &mut text).is_ok() {
-                    memo.insert(&text, found);
+                if is_coming {
+                    memo.insert(representation, Found::Coming(source.step));
+                } else if memo.get(representation).is_none()
+                    && self.store.has(it.object, &source.taken)
+                {
+                    let said = Said {
+                        source: number,
+                        object: it.object,
+                    };
+                    memo.insert(representation, Found::Said(said));
                 }
             }
         }

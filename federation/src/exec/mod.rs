@@ -6,6 +6,7 @@ mod errors;
 mod fetch;
 mod found;
 mod leaf;
+mod listed;
 mod lists;
 mod memo;
 mod notes;

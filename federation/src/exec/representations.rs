@@ -1,9 +1,11 @@
 //! Representations of entities, as JSON text, each once.
 
+use super::listed::Listed;
 use super::memo::{Found, Memo, Said};
 use super::store::{Lack, ObjectId, Type, Value};
-use super::texts::Texts;
+use super::texts::{TextId, Texts};
 use super::walk::Walk;
+use crate::hash::HashMap;
 use crate::plan::{Input, Part, StepId};
 use crate::supergraph::TypeId;
 
@@ -30,51 +32,56 @@ enum Number {
 }
 
 impl Representations {
-    /// Makes representations of objects with the types that they are asked for as, and looks for them in a memo.
-    pub(super) fn new(
-        walk: Walk<'_>,
-        objects: Vec<(ObjectId, Option<TypeId>)>,
-        inputs: &[Input],
-        memo: &Memo,
-    ) -> Self {
+    /// Makes the representations of objects, and looks for them in a memo.
+    pub(super) fn new(listed: &[Listed], texts: &Texts, memo: &Memo) -> Self {
         let mut made = Representations::default();
-        let inputs: Vec<&Input> = inputs.iter().collect();
-        let mut numbers = Texts::default();
+        let mut numbers: HashMap<TextId, Number> = HashMap::default();
         made.text.push(b'[');
-        for (object, ty) in objects {
-            let before = made.text.len();
-            if !made.objects.is_empty() {
-                made.text.push(b',');
+        for it in listed {
+            let representation = match it.representation {
+                Ok(representation) => representation,
+                Err(why) => {
+                    made.skipped.push((it.object, why));
+                    continue;
+                }
+            };
+            match numbers.get(&representation) {
+                Some(Number::Asked(number)) => made.objects[*number].push(it.object),
+                Some(Number::Known(number)) => made.known[*number].1.push(it.object),
+                None => {
+                    let number = made.add(it.object, memo.get(representation), || {
+                        texts.get(representation)
+                    });
+                    numbers.insert(representation, number);
+                }
             }
-            let begin = made.text.len();
-            if let Err(why) = write_typed(walk, object, ty, &inputs, &mut made.text) {
-                made.text.truncate(before);
-                made.skipped.push((object, why));
-                continue;
-            }
-            let text = &made.text[begin..];
-            match numbers.get(text) {
-                Some(Number::Asked(number)) => made.objects[number].push(object),
-                Some(Number::Known(number)) => made.known[number].1.push(object),
-                None => match memo.get(text) {
-                    Some(Found::Said(said)) => {
-                        numbers.insert(text, Number::Known(made.known.len()));
-                        made.known.push((said, vec![object]));
-                    }
-                    found => {
-                        numbers.insert(text, Number::Asked(made.objects.len()));
-                        made.objects.push(vec![object]);
-                        if let Some(Found::Coming(step)) = found {
-                            made.coming.push(step);
-                        }
-                        continue;
-                    }
-                },
-            }
-            made.text.truncate(before);
         }
         made.text.push(b']');
         made
+    }
+
+    /// Adds an entity that was not there.
+    fn add<'t>(
+        &mut self,
+        object: ObjectId,
+        found: Option<Found>,
+        text: impl FnOnce() -> &'t [u8],
+    ) -> Number {
+        let coming = match found {
+            Some(Found::Said(said)) => {
+                self.known.push((said, vec![object]));
+                return Number::Known(self.known.len() - 1);
+            }
+            Some(Found::Coming(step)) => Some(step),
+            None => None,
+        };
+        self.coming.extend(coming);
+        if !self.objects.is_empty() {
+            self.text.push(b',');
+        }
+        self.text.extend_from_slice(text());
+        self.objects.push(vec![object]);
+        Number::Asked(self.objects.len() - 1)
     }
 }
 

@@ -17,6 +17,7 @@ use graphql_service::{Answer, GraphqlError, OutOfMemory, Reply, RequestContext, 
 use super::errors::{Late, Reported, in_order};
 use super::fetch::{self, Failure, Received, Target};
 use super::found::MAX_ERRORS;
+use super::listed::Listings;
 use super::lists::{self, List};
 use super::notes::{Note, Notes};
 use super::project::{ErrorPaths, Introspect, Projection};
@@ -27,7 +28,7 @@ use super::work;
 use crate::hash::HashMap;
 use crate::limits::GatewayLimits;
 use crate::memo::EntityMemo;
-use crate::plan::{Entry, Plan, Request, StepId};
+use crate::plan::{Entry, Plan, Request, Step, StepId};
 use crate::sharing::Savings;
 use crate::supergraph::{SubgraphId, Supergraph};
 use crate::transport::{
@@ -94,7 +95,7 @@ pub async fn execute_event(
 pub(crate) fn subscription(execution: &Execution) -> Option<(SubgraphId, SubgraphSubscription)> {
     let plan = &execution.plan;
     let first = plan.requests.first()?;
-    let lists = Run::new(execution.clone()).lists(first, 0);
+    let lists = Run::new(execution.clone()).lists(first, 0, &mut Listings::default());
     let body = text(execution, first, &lists, Vec::new());
     let memory = Arc::clone(&execution.context.memory);
     let subscription = SubgraphSubscription {
@@ -276,12 +277,18 @@ impl Run {
                     State::Behind(_) | State::Sent(_) => {}
                 }
             }
-            // Steps wait for others to share a request with them, unless those may need none then.
-            let is_likely_known = |step: &usize| {
-                let mut sources = request.steps[*step].sources.iter();
+            // Steps wait for others to share a request with them, unless those are further away and may need none then.
+            let is_near =
+                |before: &StepId| matches!(self.steps[before.0][before.1].state, State::Sent(_));
+            let is_likely_known = |step: &Step| {
+                let mut sources = step.sources.iter();
                 self.execution.memo.is_enabled && sources.any(|source| source.step.0 == position)
             };
-            let is_ready = !free.is_empty() && bound.iter().all(is_likely_known);
+            let may_need_none = |step: &usize| {
+                let step = &request.steps[*step];
+                is_likely_known(step) && !step.after.iter().all(is_near)
+            };
+            let is_ready = !free.is_empty() && bound.iter().all(may_need_none);
             is_ready.then_some((position, free))
         })
     }
@@ -337,8 +344,9 @@ impl Run {
         let request = &plan.requests[position];
         let mut all = Vec::new();
         let before = self.recalled;
+        let mut listings = Listings::default();
         for step in steps.iter().copied() {
-            let mut lists = self.lists(request, step);
+            let mut lists = self.lists(request, step, &mut listings);
             lists.retain(|list| !list.is_empty());
             let awaited = lists.first().and_then(List::awaited);
             self.steps[position][step].state = match awaited {
@@ -392,7 +400,7 @@ impl Run {
         let Some(first) = plan.requests.first() else {
             return;
         };
-        let sent = self.lists(first, 0);
+        let sent = self.lists(first, 0, &mut Listings::default());
         let SubgraphEvent { body, allowance } = event;
         self.steps[0][0].state = State::Sent(1);
         self.arrived.push_back(Arrived {

@@ -1,4 +1,4 @@
-//! Texts with what is known of each.
+//! Texts, each once.
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -6,43 +6,50 @@ use std::ops::Range;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
+/// The number of a text.
+pub(super) type TextId = usize;
+
 /// A table of texts, one behind the other.
-#[derive(Debug)]
-pub(super) struct Texts<T> {
+#[derive(Debug, Default)]
+pub(super) struct Texts {
     all: Vec<u8>,
-    known: HashTable<(Range<usize>, T)>,
+    ranges: Vec<Range<usize>>,
+    known: HashTable<TextId>,
     hasher: RandomState,
 }
 
-impl<T> Default for Texts<T> {
-    fn default() -> Self {
-        Texts {
-            all: Vec::new(),
-            known: HashTable::new(),
-            hasher: RandomState::default(),
-        }
-    }
-}
-
-impl<T: Copy> Texts<T> {
-    /// Returns what is known of a text.
-    pub(super) fn get(&self, text: &[u8]) -> Option<T> {
-        if self.known.is_empty() {
-            return None;
-        }
-        let is_same = |(range, _): &(Range<usize>, T)| self.all[range.clone()] == *text;
-        let found = self.known.find(self.hasher.hash_one(text), is_same);
-        found.map(|(_, known)| *known)
+impl Texts {
+    /// Returns a text.
+    pub(super) fn get(&self, id: TextId) -> &[u8] {
+        &self.all[self.ranges[id].clone()]
     }
 
-    /// Adds a text that is not there.
-    pub(super) fn insert(&mut self, text: &[u8], known: T) {
+    /// Adds a text, and returns its number, which is that of an equal one if there is one.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn add<E>(
+        &mut self,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<TextId, E> {
         let begin = self.all.len();
-        self.all.extend_from_slice(text);
-        let (all, hasher) = (&self.all, &self.hasher);
-        let hash = |range: &Range<usize>| hasher.hash_one(&all[range.clone()]);
-        let range = begin..all.len();
+        if let Err(error) = write(&mut self.all) {
+            self.all.truncate(begin);
+            return Err(error);
+        }
+        let (all, ranges, hasher) = (&self.all, &self.ranges, &self.hasher);
+        let text = &all[begin..];
+        let of = |id: TextId| &all[ranges[id].clone()];
+        let hash = hasher.hash_one(text);
+        if let Some(known) = self.known.find(hash, |id| of(*id) == text) {
+            let known = *known;
+            self.all.truncate(begin);
+            return Ok(known);
+        }
+        let id = ranges.len();
         self.known
-            .insert_unique(hash(&range), (range, known), |(range, _)| hash(range));
+            .insert_unique(hash, id, |id| hasher.hash_one(of(*id)));
+        self.ranges.push(begin..self.all.len());
+        Ok(id)
     }
 }

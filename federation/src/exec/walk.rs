@@ -15,6 +15,9 @@ pub(super) struct Walk<'w> {
     pub(super) store: &'w Store,
 }
 
+/// An object with its type, as far as it is known.
+pub(super) type Typed = (ObjectId, Option<TypeId>);
+
 /// The client's paths to a place.
 #[derive(Default)]
 struct Paths {
@@ -44,7 +47,8 @@ impl Walk<'_> {
     ) -> Option<(Option<TypeId>, ClassId)> {
         let classes = &self.tree.node(node).classes;
         let ty = self.ty(object, node)?;
-        match (self.is_untyped(object, node), classes.as_slice()) {
+        let is_untyped = self.supergraph.ty(ty).is_interface_object;
+        match (is_untyped, classes.as_slice()) {
             (true, [only]) => Some((None, *only)),
             (true, [first, ..]) if self.tree.node(node).is_uniform => Some((None, *first)),
             (true, _) => None,
@@ -58,13 +62,14 @@ impl Walk<'_> {
         ty.is_some_and(|ty| self.supergraph.ty(ty).is_interface_object)
     }
 
-    /// Returns the objects of a class with their types, as far as they are known.
-    pub(super) fn objects(&self, class: ClassId) -> Vec<(ObjectId, Option<TypeId>)> {
-        let Some(position) = self.tree.class(class).position else {
-            let ty = self.tree.class(class).ty();
-            return vec![(Store::ROOT, Some(ty))];
-        };
-        let found = self.values(position).into_iter();
+    /// Returns the values of a field that are of a class, with their types as far as they are known.
+    pub(super) fn classed<C: FromIterator<Typed>>(
+        &self,
+        above: &[Typed],
+        position: NodeId,
+        class: ClassId,
+    ) -> C {
+        let found = self.values(above, position).into_iter();
         let classed = found.filter_map(|object| {
             let (ty, of) = self.class(object, position)?;
             (of == class).then_some((object, ty))
@@ -72,14 +77,14 @@ impl Walk<'_> {
         classed.collect()
     }
 
-    /// Returns the objects that are values of a field, of whatever type.
-    pub(super) fn values(&self, position: NodeId) -> Vec<ObjectId> {
+    /// Returns the values of a field of objects, of whatever type.
+    pub(super) fn values(&self, above: &[Typed], position: NodeId) -> Vec<ObjectId> {
         let node = self.tree.node(position);
         let (mut found, mut shared) = (Vec::new(), HashSet::default());
-        for (above, _) in self.objects(node.class) {
-            let value = self.store.get(above, node.member);
+        for (above, _) in above {
+            let value = self.store.get(*above, node.member);
             // What many objects have in common is looked at once.
-            if !self.store.is_sharing(above) || shared.insert(value) {
+            if !self.store.is_sharing(*above) || shared.insert(value) {
                 self.store.objects_in(value, &mut found);
             }
         }

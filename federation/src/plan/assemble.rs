@@ -8,11 +8,11 @@ use graphql_service::writer::write_string;
 
 use super::builder::Builder;
 use super::document::{Names, Printer};
-use super::group::{Entry as GroupEntry, Group, GroupId};
+use super::group::{Entry as GroupEntry, Group, GroupId, Listing};
 use super::memo::Finder;
 use super::search::Found;
 use super::{Context, Entry, Members, Plan, Request, Step, StepId};
-use crate::hash::HashMap;
+use crate::hash::{HashMap, IndexSet};
 use crate::operation::{ClassId, Full, NodeId, Tree};
 use crate::supergraph::TypeJoin;
 
@@ -44,6 +44,7 @@ pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Result<Plan, Full
         })
         .collect();
     let finder = Finder::new(&builder);
+    let mut listings = IndexSet::default();
     let requests = order.iter().map(|(wave, ids)| {
         let groups: Vec<&Group> = ids.iter().map(|group| &builder.groups[*group]).collect();
         let printer = Printer::new(builder.graph, &builder.tree, operation, groups[0].subgraph);
@@ -55,9 +56,9 @@ pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Result<Plan, Full
             sources: match operation.operation_type {
                 // What a mutation reads may have been changed by it.
                 OperationType::Mutation => Vec::new(),
-                _ => finder.sources(*id, |group| step_of[&group]),
+                _ => finder.sources(*id, |group| step_of[&group], &mut listings),
             },
-            entry: entry(&builder, group, names),
+            entry: entry(&builder, group, names, &mut listings),
             members: members(&builder.tree, group),
             is_shareable: is_shareable(&builder, group),
         });
@@ -83,6 +84,7 @@ pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Result<Plan, Full
     let requests = requests.collect::<Result<_, Full>>()?;
     Ok(Plan {
         requests,
+        listings: listings.into_iter().collect(),
         operation: operation.operation_type,
         tree: builder.tree.planned(),
         cost: found.cost,
@@ -97,7 +99,12 @@ fn begins_at(group: &Group) -> Vec<ClassId> {
     }
 }
 
-fn entry(builder: &Builder<'_>, group: &Group, names: Names) -> Entry {
+fn entry(
+    builder: &Builder<'_>,
+    group: &Group,
+    names: Names,
+    listings: &mut IndexSet<Listing>,
+) -> Entry {
     let supergraph = builder.graph.supergraph();
     let is_object = |subgraph, interface| {
         let join = supergraph.ty(interface).join(subgraph);
@@ -112,14 +119,18 @@ fn entry(builder: &Builder<'_>, group: &Group, names: Names) -> Entry {
             inputs,
             contexts,
         } => Entry::Entities {
-            class: classes[0],
-            interface: *interface,
-            is_whole: interface.is_some_and(|interface| {
-                classes.len() > 1 || !is_object(group.subgraph, interface)
-            }),
+            listing: listings
+                .insert_full(Listing {
+                    class: classes[0],
+                    interface: *interface,
+                    is_whole: interface.is_some_and(|interface| {
+                        classes.len() > 1 || !is_object(group.subgraph, interface)
+                    }),
+                    inputs: inputs.clone(),
+                })
+                .0,
             key: names.key,
             variable: names.variable,
-            inputs: inputs.clone(),
             contexts: contexts
                 .iter()
                 .zip(names.contexts)

@@ -58,8 +58,26 @@ pub struct ContextValue {
     pub inputs: Vec<Input>,
 }
 
+/// Objects of the merged data, and what their representations have.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Listing {
+    /// The class of the objects.
+    pub class: ClassId,
+    /// The interface that they are represented as.
+    pub interface: Option<TypeId>,
+    /// Whether it is about all objects at the place of the class, of whatever type: what is answered
+    /// tells it.
+    pub is_whole: bool,
+    /// The members of representations beside the type.
+    pub inputs: Vec<Input>,
+}
+
+/// The position of a listing in a plan.
+pub type ListingId = usize;
+
 /// A member of representations.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Input {
     /// Its name.
@@ -79,7 +97,7 @@ pub struct Input {
 }
 
 /// What is sent of the objects of some types.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Part {
     /// The types, ascending.

@@ -7,7 +7,8 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use super::builder::{Builder, meet};
-use super::group::{Entry, GroupId, Input, Part};
+use super::group::{Entry, GroupId, Input, Listing, ListingId, Part};
+use crate::hash::IndexSet;
 use crate::operation::{ClassId, Node, NodeId, SlotId};
 
 /// Most sources of a step.
@@ -21,10 +22,8 @@ const WORK: usize = 20_000;
 pub(crate) struct Source {
     /// The position of the request that asks, and of its step.
     pub(crate) step: StepId,
-    /// The class of the objects.
-    pub(crate) class: ClassId,
-    /// What representations of them would have if the step were about them.
-    pub(crate) inputs: Vec<Input>,
+    /// The objects, and what representations of them would have if the step were about them.
+    pub(crate) listing: ListingId,
     /// What is taken of them.
     pub(crate) taken: Vec<Taken>,
 }
@@ -80,7 +79,12 @@ impl<'f, 's> Finder<'f, 's> {
     }
 
     /// Returns where a group can take from. `step` tells the step of a group.
-    pub(super) fn sources(&self, id: GroupId, step: impl Fn(GroupId) -> StepId) -> Vec<Source> {
+    pub(super) fn sources(
+        &self,
+        id: GroupId,
+        step: impl Fn(GroupId) -> StepId,
+        listings: &mut IndexSet<Listing>,
+    ) -> Vec<Source> {
         let builder = self.builder;
         let group = &builder.groups[id];
         let Entry::Entities {
@@ -117,10 +121,15 @@ impl<'f, 's> Finder<'f, 's> {
                 let inputs = self.inputs(*class, inputs, from);
                 let taken = self.taken(asked, *class, from);
                 if let (Some(inputs), Some(taken)) = (inputs, taken) {
+                    let listing = Listing {
+                        class: from,
+                        interface: None,
+                        is_whole: false,
+                        inputs,
+                    };
                     sources.push(Source {
                         step: step(other),
-                        class: from,
-                        inputs,
+                        listing: listings.insert_full(listing).0,
                         taken,
                     });
                 }

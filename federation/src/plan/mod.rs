@@ -34,10 +34,10 @@ use crate::code;
 use crate::graph::{ActiveLabels, Graph};
 use crate::limits::GatewayLimits;
 use crate::operation::{ClassId, Full, NodeId, Tree, too_large};
-use crate::supergraph::{SubgraphId, Supergraph, TypeId};
+use crate::supergraph::{SubgraphId, Supergraph};
 
 pub use builder::Cost;
-pub use group::{ContextValue, Input, Part};
+pub use group::{ContextValue, Input, Listing, ListingId, Part};
 pub(crate) use memo::{Below, Source, StepId, Taken};
 pub(crate) use shape::{Members, Shape};
 pub use template::Template;
@@ -53,6 +53,9 @@ pub struct Plan {
     pub operation: OperationType,
     /// The requests to subgraphs; each comes after those that it waits for.
     pub requests: Vec<Request>,
+    /// The objects that representations are made of, each listing once: several requests are about the same ones, and
+    /// what is known of entities is looked for there.
+    pub listings: Vec<Listing>,
     /// What it costs.
     pub cost: Cost,
     /// Whether no plan costs less. Where it is not known, there were too many candidates.
@@ -132,22 +135,15 @@ pub enum Entry {
     Root,
     /// All objects of a class, which are root objects again.
     Reentry(ClassId),
-    /// The entities of a class that representations can be made of.
+    /// Entities that representations are made of.
     #[non_exhaustive]
     Entities {
-        /// The class.
-        class: ClassId,
-        /// The interface that they are asked for as.
-        interface: Option<TypeId>,
-        /// Whether it is about all objects at the place of the class, of whatever type: what is answered
-        /// tells it.
-        is_whole: bool,
+        /// Which objects these are, and what representations have.
+        listing: ListingId,
         /// The key of their list in the answer.
         key: String,
         /// The variable of their representations.
         variable: String,
-        /// The members of representations beside the type.
-        inputs: Vec<Input>,
         /// What they are given from objects above.
         contexts: Vec<Context>,
     },

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Context, Entry, Input, Plan, Step};
+use super::{Context, Entry, Input, Listing, Plan, Step};
 use crate::operation::ClassId;
 use crate::supergraph::{Supergraph, TypeId};
 
@@ -45,13 +45,17 @@ impl Plan {
                 let _ = writeln!(out, "   at {}", self.path(*class));
             }
             Entry::Entities {
-                class,
-                interface,
+                listing,
                 variable,
-                inputs,
                 contexts,
                 ..
             } => {
+                let Listing {
+                    class,
+                    interface,
+                    inputs,
+                    ..
+                } = &self.listings[*listing];
                 let types = match interface {
                     Some(interface) => supergraph.ty(*interface).name.to_string(),
                     None => names(supergraph, &self.tree.class(*class).types),

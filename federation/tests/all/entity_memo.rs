@@ -329,6 +329,26 @@ fn a_request_that_is_needed_anyway_waits_for_nobody() {
 }
 
 #[test]
+fn steps_whose_entities_are_being_asked_for_share_a_request_in_whatever_order_those_arrive() {
+    let query = "{ products { upc inStock } latest { products { inStock } } }";
+    for order in [["products", "reviews"], ["reviews", "products"]] {
+        let mut asked = Vec::new();
+        stepwise(query, |step, waiting| match step {
+            0 | 1 => {
+                let all = waiting.0.lock().unwrap().len();
+                assert_eq!(all, 2 - step, "{order:?}");
+                waiting.answer(order[step]);
+            }
+            _ => {
+                asked.push(waiting.0.lock().unwrap().len());
+                waiting.answer("stock");
+            }
+        });
+        assert_eq!(asked, [1], "{order:?}");
+    }
+}
+
+#[test]
 fn a_request_that_has_waited_for_nothing_is_sent() {
     let query = "{ products { upc weight shipping } latest { product { shipping } } }";
     let mut asked = 0;
