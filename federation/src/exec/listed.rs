@@ -59,8 +59,9 @@ impl Listings {
             return self.objects(walk, listing.class);
         };
         let above = self.objects(walk, walk.tree.node(position).class);
-        let values = walk.values(&above, position).into_iter();
-        values.map(|object| (object, None)).collect()
+        let mut values = Vec::new();
+        walk.each_value(&above, position, |object| values.push((object, None)));
+        values.into()
     }
 
     /// Returns the objects of a class with their types, as far as they are known.
@@ -72,7 +73,7 @@ impl Listings {
             None => Rc::from([(Store::ROOT, Some(walk.tree.class(class).ty()))]),
             Some(position) => {
                 let above = self.objects(walk, walk.tree.node(position).class);
-                walk.classed(&above, position, class)
+                walk.classed(&above, position, class).into()
             }
         };
         self.objects.insert(class, Rc::clone(&objects));

@@ -447,11 +447,16 @@ impl Store {
 
     /// Adds the objects of a value, in whatever lists.
     pub(super) fn objects_in(&self, value: Value, found: &mut Vec<ObjectId>) {
+        self.each_object(value, &mut |object| found.push(object));
+    }
+
+    /// Calls a function with each object of a value, in whatever lists.
+    pub(super) fn each_object(&self, value: Value, each: &mut impl FnMut(ObjectId)) {
         match value {
-            Value::Object(object) => found.push(object),
+            Value::Object(object) => each(object),
             Value::List(items) => {
                 let items = self.items(items).iter();
-                items.for_each(|item| self.objects_in(*item, found));
+                items.for_each(|item| self.each_object(*item, each));
             }
             _ => {}
         }

@@ -62,33 +62,35 @@ impl Walk<'_> {
         ty.is_some_and(|ty| self.supergraph.ty(ty).is_interface_object)
     }
 
-    /// Returns the values of a field that are of a class, with their types as far as they are known.
-    pub(super) fn classed<C: FromIterator<Typed>>(
+    /// Returns the values of a field of objects that are of a class, with their types as far as they are known.
+    pub(super) fn classed(&self, above: &[Typed], position: NodeId, class: ClassId) -> Vec<Typed> {
+        let mut found = Vec::with_capacity(above.len());
+        self.each_value(above, position, |object| {
+            if let Some((ty, of)) = self.class(object, position)
+                && of == class
+            {
+                found.push((object, ty));
+            }
+        });
+        found
+    }
+
+    /// Calls a function with each value of a field of objects, of whatever type.
+    pub(super) fn each_value(
         &self,
         above: &[Typed],
         position: NodeId,
-        class: ClassId,
-    ) -> C {
-        let found = self.values(above, position).into_iter();
-        let classed = found.filter_map(|object| {
-            let (ty, of) = self.class(object, position)?;
-            (of == class).then_some((object, ty))
-        });
-        classed.collect()
-    }
-
-    /// Returns the values of a field of objects, of whatever type.
-    pub(super) fn values(&self, above: &[Typed], position: NodeId) -> Vec<ObjectId> {
-        let node = self.tree.node(position);
-        let (mut found, mut shared) = (Vec::new(), HashSet::default());
+        mut each: impl FnMut(ObjectId),
+    ) {
+        let member = self.tree.node(position).member;
+        let mut shared = HashSet::default();
         for (above, _) in above {
-            let value = self.store.get(*above, node.member);
+            let value = self.store.get(*above, member);
             // What many objects have in common is looked at once.
             if !self.store.is_sharing(*above) || shared.insert(value) {
-                self.store.objects_in(value, &mut found);
+                self.store.each_object(value, &mut each);
             }
         }
-        found
     }
 
     /// Returns the client's paths to a place in the store, each cut after the last field that the client
