@@ -28,7 +28,7 @@ use super::work;
 use crate::hash::HashMap;
 use crate::limits::GatewayLimits;
 use crate::memo::EntityMemo;
-use crate::plan::{Entry, Plan, Request, Step, StepId};
+use crate::plan::{Entry, Plan, Request, StepId};
 use crate::sharing::Savings;
 use crate::supergraph::{SubgraphId, Supergraph};
 use crate::transport::{
@@ -277,20 +277,26 @@ impl Run {
                     State::Behind(_) | State::Sent(_) => {}
                 }
             }
-            // Steps wait for others to share a request with them, unless those are further away and may need none then.
-            let is_near =
-                |before: &StepId| matches!(self.steps[before.0][before.1].state, State::Sent(_));
-            let is_likely_known = |step: &Step| {
-                let mut sources = step.sources.iter();
-                self.execution.memo.is_enabled && sources.any(|source| source.step.0 == position)
-            };
+            // Steps wait for others to share a request with them, unless those begin in later waves and may need none
+            // then.
+            let waves = free.iter().map(|step| self.wave(request, *step));
+            let wave = waves.max().unwrap_or_default();
             let may_need_none = |step: &usize| {
-                let step = &request.steps[*step];
-                is_likely_known(step) && !step.after.iter().all(is_near)
+                let mut sources = request.steps[*step].sources.iter();
+                self.execution.memo.is_enabled
+                    && sources.any(|source| source.step.0 == position)
+                    && self.wave(request, *step) > wave
             };
             let is_ready = !free.is_empty() && bound.iter().all(may_need_none);
             is_ready.then_some((position, free))
         })
+    }
+
+    /// Returns the last wave of those that a step of a request waits for.
+    fn wave(&self, request: &Request, step: usize) -> u32 {
+        let before = request.steps[step].after.iter();
+        let waves = before.map(|before| self.execution.plan.requests[before.0].wave);
+        waves.max().unwrap_or_default()
     }
 
     /// Returns whether a step is being answered.
