@@ -75,9 +75,10 @@ struct Step<'i> {
 
 impl<'i> Step<'i> {
     fn ends(&self, node: u32) -> &'i [u32] {
-        match self.inverse {
-            false => self.columns.objects(node),
-            true => self.columns.subjects(node),
+        if !self.inverse {
+            self.columns.objects(node)
+        } else {
+            self.columns.subjects(node)
         }
     }
 }

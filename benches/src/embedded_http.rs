@@ -268,9 +268,10 @@ impl Contest {
         parsed_before: bool,
     ) -> Result<Way, EmbeddedHttpError> {
         let asked = drawn.iter().map(|instance| {
-            let prepared = match parsed_before {
-                true => prepare(form, instance)?,
-                false => None,
+            let prepared = if parsed_before {
+                prepare(form, instance)?
+            } else {
+                None
             };
             Ok((instance.clone(), prepared))
         });

@@ -181,9 +181,10 @@ impl Connection {
     /// When the exchange fails or the status is not 200.
     pub async fn send(&mut self, body: Bytes) -> Result<Bytes, HttpError> {
         let (status, body) = self.exchange(Method::POST, "/graphql", body).await?;
-        match status.is_success() {
-            true => Ok(body),
-            false => Err(HttpError::Status(status)),
+        if status.is_success() {
+            Ok(body)
+        } else {
+            Err(HttpError::Status(status))
         }
     }
 

@@ -153,9 +153,10 @@ impl Library {
             .first()
             .and_then(|edge| edge["node"]["title"].as_str());
         let is_newest = after.is_some() || self.newest.is_none() || first == self.newest.as_deref();
-        match edges.len() == PAGE && is_newest {
-            true => Ok(()),
-            false => Err(PageAfterWriteError::Answer(page.to_string())),
+        if edges.len() == PAGE && is_newest {
+            Ok(())
+        } else {
+            Err(PageAfterWriteError::Answer(page.to_string()))
         }
     }
 
@@ -175,9 +176,10 @@ impl Library {
         );
         let answer = parsed(&self.answer(&query, json!({"id": id, "title": title})));
         let written = &answer["data"][format!("create_{ty}")]["affected_count"][0]["count"];
-        match written == 1 && answer.get("errors").is_none() {
-            true => Ok(title),
-            false => Err(PageAfterWriteError::Answer(answer.to_string())),
+        if written == 1 && answer.get("errors").is_none() {
+            Ok(title)
+        } else {
+            Err(PageAfterWriteError::Answer(answer.to_string()))
         }
     }
 

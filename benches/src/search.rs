@@ -189,13 +189,14 @@ impl Publications {
         let (time, memory) = (begun.elapsed(), peak.end());
         let found = self.server.count(&name, &context).await?;
         self.server.delete(&name, &context).await?;
-        match found == documents {
-            true => Ok(Indexed {
+        if found == documents {
+            Ok(Indexed {
                 documents,
                 time,
                 memory,
-            }),
-            false => Err(SearchBenchError::Answer(format!("{found} documents"))),
+            })
+        } else {
+            Err(SearchBenchError::Answer(format!("{found} documents")))
         }
     }
 
@@ -206,9 +207,10 @@ impl Publications {
             .header("content-type", "application/x-ndjson");
         let answer = request.body(bulk).send().await?.error_for_status()?;
         let text = answer.text().await?;
-        match text.contains("\"errors\":false") {
-            true => Ok(()),
-            false => Err(SearchBenchError::Answer(text)),
+        if text.contains("\"errors\":false") {
+            Ok(())
+        } else {
+            Err(SearchBenchError::Answer(text))
         }
     }
 
@@ -310,12 +312,11 @@ pub async fn ask(service: &SearchService, operation: &str) -> Result<usize, Sear
     let request = Request::new(operation.to_owned());
     let response = service.respond(request, RequestContext::new()).await;
     let bytes = response.body.to_bytes();
-    match bytes.starts_with(b"{\"data\"") {
-        true => Ok(bytes.len()),
-        false => {
-            let text = String::from_utf8_lossy(&bytes).into_owned();
-            Err(SearchBenchError::Answer(text))
-        }
+    if bytes.starts_with(b"{\"data\"") {
+        Ok(bytes.len())
+    } else {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Err(SearchBenchError::Answer(text))
     }
 }
 

@@ -288,11 +288,12 @@ async fn timed(connection: &mut Connection, body: &Bytes) -> Result<(Duration, B
 }
 
 fn refuse_errors(answer: &[u8]) -> Result<(), HttpError> {
-    match answer.windows(9).any(|part| part == b"\"errors\":") {
-        true => Err(HttpError::Errors(
+    if answer.windows(9).any(|part| part == b"\"errors\":") {
+        Err(HttpError::Errors(
             String::from_utf8_lossy(answer).into_owned(),
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

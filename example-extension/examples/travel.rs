@@ -39,9 +39,10 @@ impl Planet {
     #[graphql(requires = "climate")]
     async fn packing(&self) -> Option<&'static str> {
         let climate = self.climate.as_deref()?;
-        Some(match climate.contains("arid") {
-            true => "water and a hat",
-            false => "a coat",
+        Some(if climate.contains("arid") {
+            "water and a hat"
+        } else {
+            "a coat"
         })
     }
 }

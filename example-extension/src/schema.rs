@@ -34,9 +34,10 @@ impl ScalarType for Integer {
             other => return Err(InputValueError::expected_type(other)),
         };
         let digits = text.strip_prefix(['-', '+']).unwrap_or(&text);
-        match !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit()) {
-            true => Ok(Integer(text)),
-            false => Err(InputValueError::custom("it is no integer")),
+        if !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit()) {
+            Ok(Integer(text))
+        } else {
+            Err(InputValueError::custom("it is no integer"))
         }
     }
 

@@ -165,9 +165,10 @@ fn object(selections: &[Selection], seed: u64) -> Map<String, Value> {
                     _ if field.selection_set.is_empty() => leaf(hash),
                     name => {
                         let object = Value::Object(object(&field.selection_set, hash));
-                        match name == "_entities" || name.ends_with('s') {
-                            true => json!([object, object]),
-                            false => object,
+                        if name == "_entities" || name.ends_with('s') {
+                            json!([object, object])
+                        } else {
+                            object
                         }
                     }
                 };

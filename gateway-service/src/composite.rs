@@ -56,12 +56,11 @@ impl Recipe {
     /// Reads a supergraph. This takes long: see to it that it is in a slot.
     pub(super) fn supergraph(&self, sdl: &str) -> Result<Supergraph, NotComposed> {
         let without;
-        let sdl = match self.mutations {
-            true => sdl,
-            false => {
-                without = without_mutations(sdl);
-                &without
-            }
+        let sdl = if self.mutations {
+            sdl
+        } else {
+            without = without_mutations(sdl);
+            &without
         };
         let mut options = SupergraphOptions::default();
         options.prune_unreachable_types = self.prune;

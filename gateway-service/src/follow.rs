@@ -140,15 +140,12 @@ impl GatewayApp {
             let supergraph = recipe.supergraph(&text.sdl)?;
             let subgraphs = file.subgraphs(&supergraph);
             let subgraphs = subgraphs.map_err(NotComposed::Subgraphs)?;
-            let endpoints = match before.are(&subgraphs) {
+            let endpoints = if before.are(&subgraphs) {
                 // Their connections stay open.
-                true => before,
-                false => {
-                    let made = network.endpoints(subgraphs);
-                    Arc::new(
-                        made.map_err(|error| NotComposed::Subgraphs(vec![with_causes(&error)]))?,
-                    )
-                }
+                before
+            } else {
+                let made = network.endpoints(subgraphs);
+                Arc::new(made.map_err(|error| NotComposed::Subgraphs(vec![with_causes(&error)]))?)
             };
             let transport = Arc::clone(&endpoints.transport);
             let composite = Composite::of_text(text.digest, supergraph, transport, recipe)?;

@@ -184,9 +184,10 @@ impl GatewayApp {
             let help = error.help();
             let help = help.map_or_else(String::new, |help| format!("; help: {help}"));
             let text = format!("{}: {error}{help}", subgraph.name);
-            match error.may_pass() {
-                true => read.waiting.push(text),
-                false => read.faults.push(text),
+            if error.may_pass() {
+                read.waiting.push(text)
+            } else {
+                read.faults.push(text)
             }
         }
         if let (Some(idp), true) = (&self.idp, read.waiting.is_empty()) {

@@ -218,9 +218,10 @@ impl SupergraphFile {
                 }),
                 Err(expected) => {
                     let (name, is_there) = (&known.name, !known.url.is_empty());
-                    let what = match is_there {
-                        true => format!("the address of the subgraph `{name}` is not {expected}"),
-                        false => format!("the subgraph `{name}` has no address"),
+                    let what = if is_there {
+                        format!("the address of the subgraph `{name}` is not {expected}")
+                    } else {
+                        format!("the subgraph `{name}` has no address")
                     };
                     faults.push(format!(
                         "{what}; help: correct `@join__graph(url:)`, or set GRAPHQL_SERVICE_N_NAME to its name and \
@@ -240,9 +241,10 @@ impl SupergraphFile {
                 names.join(", ")
             )
         }));
-        match faults.is_empty() {
-            true => Ok(subgraphs),
-            false => Err(faults),
+        if faults.is_empty() {
+            Ok(subgraphs)
+        } else {
+            Err(faults)
         }
     }
 }
@@ -296,9 +298,10 @@ fn bytes(path: &Path) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
     let file = File::open(path)?;
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > MAX_BYTES {
-        true => Err(ReadError::TooLong),
-        false => Ok(bytes),
+    if bytes.len() as u64 > MAX_BYTES {
+        Err(ReadError::TooLong)
+    } else {
+        Ok(bytes)
     }
 }
 

@@ -66,9 +66,10 @@ impl Forwarding {
         let Some(time) = freshness.kept_for(self.max_age) else {
             return;
         };
-        let scope = match is_personal || freshness.is_private() {
-            true => "private",
-            false => "public",
+        let scope = if is_personal || freshness.is_private() {
+            "private"
+        } else {
+            "public"
         };
         let text = format!("max-age={}, {scope}", time.as_secs());
         let Ok(value) = HeaderValue::from_str(&text) else {

@@ -45,9 +45,10 @@ impl RequestId {
     /// Returns the identifier of a part of the request.
     pub(crate) fn part(&self, number: u64) -> Self {
         let id = format!("{}.{number}", self.0);
-        match id.len() <= MAX_LENGTH {
-            true => RequestId(id),
-            false => RequestId::new(),
+        if id.len() <= MAX_LENGTH {
+            RequestId(id)
+        } else {
+            RequestId::new()
         }
     }
 }

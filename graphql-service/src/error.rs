@@ -99,9 +99,10 @@ impl GraphqlError {
         if !code.is_public() || !causes.is_empty() {
             tracing::error!(%code, request_id, error = %failure, causes = causes.join(": "), "{message}");
         }
-        match code.is_public() {
-            true => GraphqlError::new(code, format!("{message}: {failure}")),
-            false => GraphqlError::new(code, message),
+        if code.is_public() {
+            GraphqlError::new(code, format!("{message}: {failure}"))
+        } else {
+            GraphqlError::new(code, message)
         }
     }
 

@@ -125,9 +125,10 @@ impl<'a> Subject<'a> {
             ..*self
         };
         let (root, field) = (self.root, &property.name.graphql);
-        let limit = match property.max.is_multiple() {
-            true => format!("(limit: {LINKED})"),
-            false => String::new(),
+        let limit = if property.max.is_multiple() {
+            format!("(limit: {LINKED})")
+        } else {
+            String::new()
         };
         let (name, lines) = (self.name(4), inner.lines(6));
         let query = format!(
@@ -206,9 +207,10 @@ impl<'a> Subject<'a> {
     /// Returns the line of field `name` if the objects have it.
     fn name(&self, indent: usize) -> String {
         let field = self.api.field(self.target, "name");
-        match field == Some(Field::Name) {
-            true => format!("{:indent$}name\n", ""),
-            false => String::new(),
+        if field == Some(Field::Name) {
+            format!("{:indent$}name\n", "")
+        } else {
+            String::new()
         }
     }
 

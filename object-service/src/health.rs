@@ -242,9 +242,10 @@ async fn check_mutation(app: &App) -> HealthRecord {
             transaction.roll_back().await;
             record(
                 Status::Ok,
-                match writer.is_durable() {
-                    true => "mutations are carried out, and kept by the store",
-                    false => "mutations are carried out, and kept in memory only",
+                if writer.is_durable() {
+                    "mutations are carried out, and kept by the store"
+                } else {
+                    "mutations are carried out, and kept in memory only"
                 },
             )
         }

@@ -49,11 +49,12 @@ impl Check {
 
     fn literal(&self, literal: &mut Literal) -> Result<(), Fault> {
         let Some(tag) = literal.language() else {
-            return match literal.datatype() == rdf::LANG_STRING {
-                true => Err(Fault::Statement(
+            return if literal.datatype() == rdf::LANG_STRING {
+                Err(Fault::Statement(
                     "a literal of type rdf:langString has no language tag".to_owned(),
-                )),
-                false => self.iri(literal.datatype()),
+                ))
+            } else {
+                self.iri(literal.datatype())
             };
         };
         let tag = match &self.stand_ins {
@@ -63,10 +64,11 @@ impl Check {
                     return Ok(());
                 };
                 let value = literal.value();
-                *literal = match tag.is_empty() {
-                    // So says `xml:lang=""`.
-                    true => Literal::new_simple_literal(value),
-                    false => Literal::new_language_tagged_literal_unchecked(value, tag.as_str()),
+                *literal = if tag.is_empty() {
+                    // `xml:lang=""` means no language.
+                    Literal::new_simple_literal(value)
+                } else {
+                    Literal::new_language_tagged_literal_unchecked(value, tag.as_str())
                 };
                 tag
             }

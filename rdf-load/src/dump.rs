@@ -164,12 +164,11 @@ impl<W: Write> Packed<W> {
     /// Writes to `out`, gzipped or as it is.
     #[must_use]
     pub fn new(out: W, is_gzipped: bool) -> Self {
-        match is_gzipped {
-            true => {
-                let encoder = GzEncoder::new(out, Compression::new(LEVEL));
-                Packed::Gzip(BufWriter::with_capacity(BUFFER, encoder))
-            }
-            false => Packed::Plain(BufWriter::with_capacity(BUFFER, out)),
+        if is_gzipped {
+            let encoder = GzEncoder::new(out, Compression::new(LEVEL));
+            Packed::Gzip(BufWriter::with_capacity(BUFFER, encoder))
+        } else {
+            Packed::Plain(BufWriter::with_capacity(BUFFER, out))
         }
     }
 

@@ -172,9 +172,12 @@ impl<'a> Load<'a> {
             });
             stored.and(read)
         })
-        .map_err(|error| match self.meter.stop.load(Ordering::Relaxed) {
-            true => LoadError::Stopped,
-            false => error,
+        .map_err(|error| {
+            if self.meter.stop.load(Ordering::Relaxed) {
+                LoadError::Stopped
+            } else {
+                error
+            }
         })?;
         self.summary.files += 1;
         if self.summary.statements == before {
@@ -260,9 +263,10 @@ impl<'a> Load<'a> {
 
 /// Says why a file could not be opened, or what it is if it is no text.
 fn unopened(path: &Path, source: io::Error) -> LoadError {
-    match parse::is_refused(&source) {
-        true => LoadError::Document(format!("{}: {source}", path.display())),
-        false => unreadable(path, source),
+    if parse::is_refused(&source) {
+        LoadError::Document(format!("{}: {source}", path.display()))
+    } else {
+        unreadable(path, source)
     }
 }
 

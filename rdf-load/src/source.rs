@@ -207,9 +207,10 @@ impl<R: BufRead> LineByLine<R> {
         self.guard.pass(&self.text, &mut self.piece)?;
         self.at_line_start = self.text.ends_with(b"\n");
         // Parsers read a token anew whenever more of it arrives.
-        self.piece_bytes = match self.at_line_start {
-            true => PIECE_BYTES,
-            false => (self.piece_bytes * 2).min(MAX_PIECE_BYTES),
+        self.piece_bytes = if self.at_line_start {
+            PIECE_BYTES
+        } else {
+            (self.piece_bytes * 2).min(MAX_PIECE_BYTES)
         };
         Ok(())
     }

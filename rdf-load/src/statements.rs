@@ -522,9 +522,10 @@ impl<R: BufRead> Statements<R> {
     fn token(&mut self, from: usize) -> Written {
         let token = self.raw.get(from..self.start).unwrap_or_default();
         let is_first = self.statement.tokens == 0;
-        let (kind, other) = match is_first && token.first() == Some(&b'@') {
-            true => (Written::Name, None),
-            false => self.terms.read(token),
+        let (kind, other) = if is_first && token.first() == Some(&b'@') {
+            (Written::Name, None)
+        } else {
+            self.terms.read(token)
         };
         if matches!(kind, Written::Malformed(_)) {
             return kind;

@@ -81,12 +81,11 @@ impl Terms {
         }
         let mut parts = tag.split('-');
         let is_tag = parts.next().is_some_and(is_alphabetic) && parts.all(|part| !part.is_empty());
-        match is_tag && tag.len() <= STAND_IN_BYTES {
-            true => {
-                let other = format!("@{}", self.stand_ins.tag(tag));
-                (Written::Tag, Some(other.into_bytes()))
-            }
-            false => (Written::Malformed(NO_TAG), None),
+        if is_tag && tag.len() <= STAND_IN_BYTES {
+            let other = format!("@{}", self.stand_ins.tag(tag));
+            (Written::Tag, Some(other.into_bytes()))
+        } else {
+            (Written::Malformed(NO_TAG), None)
         }
     }
 }

@@ -190,9 +190,10 @@ impl Scanner {
             match *byte {
                 b'\n' | b'\r' => {
                     self.fault = None;
-                    let message = match is_literal {
-                        true => "the literal is not closed on its line",
-                        false => "the IRI is not closed on its line",
+                    let message = if is_literal {
+                        "the literal is not closed on its line"
+                    } else {
+                        "the IRI is not closed on its line"
                     };
                     return Some((self.seen, Part::Unclosed(message)));
                 }

@@ -121,12 +121,11 @@ impl XmlTags {
             base_bytes: self.base_bytes,
         };
         self.read += tag.len() as u64;
-        let (content, literal) = match self.in_literal() {
-            true => {
-                out.extend_from_slice(tag);
-                (Content::Literal, None)
-            }
-            false => self.rewrite(tag, entities, out)?,
+        let (content, literal) = if self.in_literal() {
+            out.extend_from_slice(tag);
+            (Content::Literal, None)
+        } else {
+            self.rewrite(tag, entities, out)?
         };
         self.elements.push(Element { content, ..element });
         if is_empty {
@@ -355,9 +354,10 @@ impl XmlTags {
             return Err(Refused(message).into());
         }
         let is_absolute = IriRef::parse(reference).is_ok_and(|iri| iri.is_absolute());
-        let edit = match is_absolute {
-            true => Edit::None,
-            false => Edit::Value(base.as_str().to_owned()),
+        let edit = if is_absolute {
+            Edit::None
+        } else {
+            Edit::Value(base.as_str().to_owned())
         };
         self.bases.push(base);
         Ok(edit)
@@ -491,19 +491,18 @@ mod tests {
         let mut out = Vec::new();
         for tag in tags {
             out.clear();
-            match tag.starts_with("</") {
-                true => reader.close(),
-                false => {
-                    let is_empty = tag.ends_with("/>");
-                    let entities = Entities::default();
-                    let literal = reader.open(tag.as_bytes(), is_empty, &entities, &mut out);
-                    if let Some(literal) = literal.map_err(|error| error.to_string())? {
-                        out = if is_empty {
-                            literal.if_empty
-                        } else {
-                            literal.with_content
-                        };
-                    }
+            if tag.starts_with("</") {
+                reader.close()
+            } else {
+                let is_empty = tag.ends_with("/>");
+                let entities = Entities::default();
+                let literal = reader.open(tag.as_bytes(), is_empty, &entities, &mut out);
+                if let Some(literal) = literal.map_err(|error| error.to_string())? {
+                    out = if is_empty {
+                        literal.if_empty
+                    } else {
+                        literal.with_content
+                    };
                 }
             }
         }

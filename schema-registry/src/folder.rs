@@ -208,12 +208,13 @@ impl FolderSchemaStore {
             let mut bound = inner.writing.lock().unwrap_or_else(PoisonError::into_inner);
             let mut state = State::clone(&inner.state.load());
             let (result, file) = change(&inner.folder, &mut state)?;
-            match inner.is_read_only {
-                true => tracing::warn!(
+            if inner.is_read_only {
+                tracing::warn!(
                     "the data folder cannot be written to: a change of the schemas or of what is bound is gone \
-                     when the process ends"
-                ),
-                false => inner.keep(&mut state, &mut bound, file)?,
+                 when the process ends"
+                )
+            } else {
+                inner.keep(&mut state, &mut bound, file)?
             }
             inner.state.store(Arc::new(state));
             Ok(result)
@@ -588,9 +589,10 @@ fn remove(path: &Path) -> Result<(), SchemaStoreError> {
 }
 
 fn read_if_there(path: &Path) -> Result<Option<StoredSchema>, SchemaStoreError> {
-    match path.try_exists().map_err(failed(path))? {
-        true => read(path).map(Some),
-        false => Ok(None),
+    if path.try_exists().map_err(failed(path))? {
+        read(path).map(Some)
+    } else {
+        Ok(None)
     }
 }
 

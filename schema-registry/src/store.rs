@@ -96,9 +96,10 @@ impl Expected {
     pub fn compare(&self, revision: &str) -> Result<(), SchemaStoreError> {
         let is_wanted = self.one_of.as_ref().is_none_or(|r| r.contain(revision));
         let is_unwanted = self.none_of.as_ref().is_some_and(|r| r.contain(revision));
-        match is_wanted && !is_unwanted {
-            true => Ok(()),
-            false => Err(SchemaStoreError::RevisionMismatch),
+        if is_wanted && !is_unwanted {
+            Ok(())
+        } else {
+            Err(SchemaStoreError::RevisionMismatch)
         }
     }
 }

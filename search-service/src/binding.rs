@@ -453,9 +453,10 @@ impl SearchApp {
 
 /// Returns a run if its schema was bound, and otherwise the one that it was to replace.
 pub(super) fn accepted_of(job: Arc<Job>) -> Option<Arc<Job>> {
-    match job.is_accepted() {
-        true => Some(job),
-        false => job.replaced(),
+    if job.is_accepted() {
+        Some(job)
+    } else {
+        job.replaced()
     }
 }
 

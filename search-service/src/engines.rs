@@ -153,9 +153,10 @@ fn connect(options: &EngineOptions) -> Result<Engines, EnginesError> {
         OpenSearch::new(of_engine)
     };
     let searched: Engine = Arc::new(open(&options.searched)?);
-    let written = match options.searched == options.written {
-        true => Arc::clone(&searched),
-        false => Arc::new(open(&options.written)?),
+    let written = if options.searched == options.written {
+        Arc::clone(&searched)
+    } else {
+        Arc::new(open(&options.written)?)
     };
     Ok(Engines { searched, written })
 }

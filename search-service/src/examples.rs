@@ -51,9 +51,10 @@ impl<'a> Subject<'a> {
             Leaf::Language { .. } => format!("        {name} {{ value lang }}\n"),
             Leaf::Scalar { .. } => format!("        {name}\n"),
         });
-        let shown: String = match self.is_reference {
-            true => String::new(),
-            false => shown.collect(),
+        let shown: String = if self.is_reference {
+            String::new()
+        } else {
+            shown.collect()
         };
         format!("        id\n{shown}")
     }

@@ -171,10 +171,13 @@ fn state_of(bound: &Bound, job: Option<&Job>) -> &'static str {
         Some((JobState::Failed { .. }, _)) => "FAILED",
         Some((JobState::Running, Some(_))) => "RETRYING",
         Some((JobState::Running, None)) => "BUILDING",
-        Some((JobState::Done | JobState::Cancelled, _)) | None => match bound.is_complete() {
-            true => "READY",
-            false => "INCOMPLETE",
-        },
+        Some((JobState::Done | JobState::Cancelled, _)) | None => {
+            if bound.is_complete() {
+                "READY"
+            } else {
+                "INCOMPLETE"
+            }
+        }
     }
 }
 

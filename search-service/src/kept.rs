@@ -201,9 +201,10 @@ impl KeptBinding {
         let Binding::Schema(id) = self.kept_binding().await? else {
             return Ok(());
         };
-        let copy = match self.copies {
-            true => self.kept.get(&id).await?,
-            false => None,
+        let copy = if self.copies {
+            self.kept.get(&id).await?
+        } else {
+            None
         };
         let Some(copy) = copy else { return Ok(()) };
         if self.schemas.get(&id).await?.is_none() {
@@ -216,9 +217,10 @@ impl KeptBinding {
     async fn kept_binding(&self) -> Result<Binding, SchemaStoreError> {
         match self.kept.binding(ServiceKind::Search).await {
             Err(SchemaStoreError::Missing { id, path }) => {
-                match matches!(self.schemas.get(&id).await, Ok(None)) {
-                    true => Err(SchemaStoreError::Missing { id, path }),
-                    false => Ok(Binding::Schema(id)),
+                if matches!(self.schemas.get(&id).await, Ok(None)) {
+                    Err(SchemaStoreError::Missing { id, path })
+                } else {
+                    Ok(Binding::Schema(id))
                 }
             }
             binding => binding,

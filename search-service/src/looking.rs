@@ -38,9 +38,10 @@ impl SearchApp {
         let (context, end) = (CallContext::new().with_timeout(time), Instant::now() + time);
         let searched = self.see(bound.as_ref(), end, &context);
         let written = async {
-            match Arc::ptr_eq(engine, other) {
-                true => None,
-                false => Some(in_time(end, answers(other, &context)).await),
+            if Arc::ptr_eq(engine, other) {
+                None
+            } else {
+                Some(in_time(end, answers(other, &context)).await)
             }
         };
         let schemas = self.see_schemas();

@@ -88,9 +88,10 @@ impl fmt::Display for Shown {
                  everything)",
             ),
         }?;
-        match self.has_conditions {
-            true => f.write_str("; conditions of roles on objects (`filters`) are never ignored"),
-            false => Ok(()),
+        if self.has_conditions {
+            f.write_str("; conditions of roles on objects (`filters`) are never ignored")
+        } else {
+            Ok(())
         }
     }
 }
@@ -120,9 +121,10 @@ fn listed(names: &[String]) -> String {
 pub fn not_allowed(soml: &Schema, options: &SearchOptions, is_secured: bool) -> Option<Shown> {
     let is_allowed =
         !is_secured || options.obeys_roles || (options.allows_hidden && !has_conditions(soml));
-    match is_allowed {
-        true => None,
-        false => Shown::of(soml, &options.super_roles),
+    if is_allowed {
+        None
+    } else {
+        Shown::of(soml, &options.super_roles)
     }
 }
 

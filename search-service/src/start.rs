@@ -284,9 +284,10 @@ impl SearchApp {
             self.is_tried_again(&first.id, &error);
             return Some(error);
         }
-        match error.is_transient() {
-            true => self.is_given_up(&first.id, &error),
-            false => self.is_not_restored(&first.id, &error),
+        if error.is_transient() {
+            self.is_given_up(&first.id, &error)
+        } else {
+            self.is_not_restored(&first.id, &error)
         }
         None
     }

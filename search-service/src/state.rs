@@ -164,9 +164,10 @@ fn check_indexes(app: &SearchApp, look: &Look) -> HealthRecord {
         messages.push(format!("and {more} more"));
     }
     let message = messages.join("; ");
-    match is_unsure {
-        true => INDEXES.record(Status::Warning, message),
-        false => record(&INDEXES, severities.indexing_indexes, message),
+    if is_unsure {
+        INDEXES.record(Status::Warning, message)
+    } else {
+        record(&INDEXES, severities.indexing_indexes, message)
     }
 }
 
@@ -194,9 +195,10 @@ fn check_indexer(app: &SearchApp, engine: &EngineState) -> HealthRecord {
         let severity = app.options.severities.indexer;
         return record(&INDEXER, severity, &trouble.message);
     }
-    let message = match app.builds_indexes() {
-        true => "the engine that is written to answers",
-        false => "no indexes are built (`indexer.indexingEnabled`); the engine answers",
+    let message = if app.builds_indexes() {
+        "the engine that is written to answers"
+    } else {
+        "no indexes are built (`indexer.indexingEnabled`); the engine answers"
     };
     INDEXER.record(Status::Ok, message.to_owned())
 }

@@ -134,12 +134,12 @@ impl Jwks {
             return true;
         }
         let now = Instant::now();
-        let can = match state.has_keys {
-            // Before the first keys are there, failures alone bound how often it is tried.
-            false => now >= state.due,
-            true => state
-                .unknown
-                .is_none_or(|last| now.duration_since(last) >= self.times.unknown),
+        let can = if state.has_keys {
+            let last = state.unknown;
+            last.is_none_or(|last| now.duration_since(last) >= self.times.unknown)
+        } else {
+            // Before the first keys are there, only failures bound how often it is tried.
+            now >= state.due
         };
         if can {
             state.unknown = Some(now).filter(|_| state.has_keys);

@@ -126,9 +126,10 @@ impl<'c, S: Clone> Assignments<'c, S> {
         value: &str,
         origin: &str,
     ) -> Result<(), ConfigError> {
-        let name = match planned.is_family() {
-            true => name,
-            false => planned.name,
+        let name = if planned.is_family() {
+            name
+        } else {
+            planned.name
         };
         planned.kind.check(value).map_err(|expected| {
             let shown = if planned.secret { "***" } else { value };

@@ -25,18 +25,17 @@ pub(super) fn lost(lines: u64, json: bool) -> Vec<u8> {
         n => format!("{n} log lines were lost"),
     };
     let target = module_path!();
-    let line = match json {
-        false => format!("{time}  WARN {target}: {message}\n"),
-        true => {
-            let line = json!({
-                "timestamp": time,
-                "level": "WARN",
-                "message": message,
-                "lost": lines,
-                "target": target,
-            });
-            format!("{line}\n")
-        }
+    let line = if !json {
+        format!("{time}  WARN {target}: {message}\n")
+    } else {
+        let line = json!({
+            "timestamp": time,
+            "level": "WARN",
+            "message": message,
+            "lost": lines,
+            "target": target,
+        });
+        format!("{line}\n")
     };
     line.into_bytes()
 }

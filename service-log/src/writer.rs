@@ -64,10 +64,7 @@ impl<W: Write> Writer<W> {
         if lines.is_empty() {
             return;
         }
-        let rest = match self.say() {
-            true => self.write(lines),
-            false => lines,
-        };
+        let rest = if self.say() { self.write(lines) } else { lines };
         self.lost += count_lines(rest);
     }
 

@@ -88,9 +88,10 @@ impl FromStr for Origins {
         let origins: Vec<String> = items(text)
             .map(|origin| normalized(origin).ok_or(expected))
             .collect::<Result<_, _>>()?;
-        Ok(match origins.is_empty() {
-            true => Origins::None,
-            false => Origins::Listed(origins),
+        Ok(if origins.is_empty() {
+            Origins::None
+        } else {
+            Origins::Listed(origins)
         })
     }
 }

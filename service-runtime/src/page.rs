@@ -101,9 +101,10 @@ pub(crate) async fn index<H: Host>(
     }
     let needs_token = app.needs_tokens();
     let bound = app.shown().filter(|_| !needs_token);
-    let title = match needs_token {
-        true => app.state().options.name.as_str(),
-        false => title(bound.as_deref()),
+    let title = if needs_token {
+        app.state().options.name.as_str()
+    } else {
+        title(bound.as_deref())
     };
     let examples = bound.as_deref().map_or(&[][..], |bound| bound.examples());
     let examples = serde_json::to_string(examples).expect("strings are JSON");

@@ -33,8 +33,9 @@ pub(crate) async fn schema<H: Host>(
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
         (header::ETAG, etag),
     ];
-    Ok(match cached {
-        true => (StatusCode::NOT_MODIFIED, headers).into_response(),
-        false => (headers, printed.text).into_response(),
+    Ok(if cached {
+        (StatusCode::NOT_MODIFIED, headers).into_response()
+    } else {
+        (headers, printed.text).into_response()
     })
 }

@@ -473,9 +473,12 @@ impl Schema {
                 return Some(ty.clone());
             }
             let beside = format!("{ty}Interface");
-            (!object.subclasses.is_empty()).then(|| match taken.contains(beside.as_str()) {
-                true => format!("{ty}_Interface"),
-                false => beside,
+            (!object.subclasses.is_empty()).then(|| {
+                if taken.contains(beside.as_str()) {
+                    format!("{ty}_Interface")
+                } else {
+                    beside
+                }
             })
         };
         self.objects.iter().map(interface).collect()

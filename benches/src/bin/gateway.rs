@@ -85,9 +85,10 @@ impl Arguments {
 /// Returns the program that was built beside this one.
 fn beside(name: &str) -> io::Result<PathBuf> {
     let path = std::env::current_exe()?.with_file_name(name);
-    match path.exists() {
-        true => Ok(path),
-        false => Err(io::Error::other(format!("{} is missing", path.display()))),
+    if path.exists() {
+        Ok(path)
+    } else {
+        Err(io::Error::other(format!("{} is missing", path.display())))
     }
 }
 
@@ -133,9 +134,10 @@ fn bind(core: usize) -> Result<(), Box<dyn Error>> {
         .stdout(Stdio::null())
         .status();
     let status = status.map_err(|error| format!("`taskset`, of util-linux, is needed: {error}"))?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(format!("there is no core {core} to run on").into()),
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("there is no core {core} to run on").into())
     }
 }
 

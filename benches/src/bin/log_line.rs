@@ -187,9 +187,10 @@ impl Arguments {
     fn start_logging(&self, level: &str) -> Result<Background, Box<dyn Error>> {
         let options = LogOptions {
             level: level.to_owned(),
-            format: match self.json {
-                true => LogFormat::Json,
-                false => LogFormat::Text,
+            format: if self.json {
+                LogFormat::Json
+            } else {
+                LogFormat::Text
             },
             coloured: false,
         };

@@ -64,9 +64,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             let request = &requests[turn % requests.len()];
             let unlimited = &open;
             // Whoever comes second finds the data in the caches of the processor.
-            let mut run = |open: bool| match open {
-                true => without.push(time(&runtime, unlimited, request, &caller)),
-                false => with.push(time(&runtime, &limited, request, &caller)),
+            let mut run = |open: bool| {
+                if open {
+                    without.push(time(&runtime, unlimited, request, &caller))
+                } else {
+                    with.push(time(&runtime, &limited, request, &caller))
+                }
             };
             let open_first = (turn / requests.len()).is_multiple_of(2);
             run(open_first);

@@ -116,9 +116,10 @@ fn over_rdf4j(
             for plainly in [turn % 2 == 0, turn % 2 == 1] {
                 let request = request.clone();
                 let started = Instant::now();
-                match plainly {
-                    true => runtime.block_on(ways.update(&update))?,
-                    false => runtime.block_on(ways.mutate(request))?,
+                if plainly {
+                    runtime.block_on(ways.update(&update))?
+                } else {
+                    runtime.block_on(ways.mutate(request))?
                 }
                 let samples = if plainly {
                     &mut by_update

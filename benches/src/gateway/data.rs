@@ -168,10 +168,7 @@ impl Data {
 /// Returns what it costs to ship a product: nothing where it is expensive, else half of its weight.
 #[must_use]
 pub fn shipping_estimate(price: i64, weight: i64) -> i64 {
-    match price > 1000 {
-        true => 0,
-        false => weight / 2,
-    }
+    if price > 1000 { 0 } else { weight / 2 }
 }
 
 /// Keys begin with 1.

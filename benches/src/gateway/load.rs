@@ -84,9 +84,10 @@ async fn client(
             Ok(body) => {
                 // Looking at the answer is not part of the time.
                 let took = sent.elapsed();
-                match operation.is_answered_by(&body) {
-                    true => samples.add(took),
-                    false => failed += 1,
+                if operation.is_answered_by(&body) {
+                    samples.add(took)
+                } else {
+                    failed += 1
                 }
             }
             Err(HttpError::Status(_)) => failed += 1,

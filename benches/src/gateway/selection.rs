@@ -115,9 +115,10 @@ impl<'r> Resolver<'r> {
     /// # Errors
     /// When it is not a query, or asks for something that only the schema has.
     pub(super) fn operation(&self, operation: &'r Operation) -> Result<Fields, String> {
-        match operation.is_query() {
-            true => self.fields("Query", &[&operation.selection_set]),
-            false => Err("there are queries only".to_owned()),
+        if operation.is_query() {
+            self.fields("Query", &[&operation.selection_set])
+        } else {
+            Err("there are queries only".to_owned())
         }
     }
 
@@ -208,12 +209,11 @@ impl<'r> Resolver<'r> {
         }
         let fields = self.fields(node.ty().inner_named_type(), &sets)?;
         let has_bound = node.definition.argument_by_name("first").is_some();
-        Ok(match node.ty().is_list() {
-            true => {
-                let bound = has_bound.then(|| Argument::of(node, "first"));
-                Source::Many(slot, bound, fields)
-            }
-            false => Source::One(slot, fields),
+        Ok(if node.ty().is_list() {
+            let bound = has_bound.then(|| Argument::of(node, "first"));
+            Source::Many(slot, bound, fields)
+        } else {
+            Source::One(slot, fields)
         })
     }
 }

@@ -207,9 +207,10 @@ pub fn table(rows: &[Row]) -> String {
     );
     for row in rows {
         let (least, most) = row.round_trips;
-        let trips = match least == most {
-            true => least.to_string(),
-            false => format!("{least} to {most}"),
+        let trips = if least == most {
+            least.to_string()
+        } else {
+            format!("{least} to {most}")
         };
         let (form, queries) = row.form;
         let [ratio, of_warn] = [row.service, row.warn].map(|service| service / row.direct);

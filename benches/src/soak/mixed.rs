@@ -77,12 +77,11 @@ async fn one(reads: Good, client: usize, end: Instant) -> Result<Counted, HttpEr
     while Instant::now() < end {
         next += 1;
         let writes = next.is_multiple_of(10);
-        let body = match writes {
-            true => {
-                turn += 1;
-                writing(client, turn)
-            }
-            false => reads.bodies[next % reads.bodies.len()].clone(),
+        let body = if writes {
+            turn += 1;
+            writing(client, turn)
+        } else {
+            reads.bodies[next % reads.bodies.len()].clone()
         };
         let started = Instant::now();
         let (status, body) = send(&mut connection, reads.address, body, "identity").await?;

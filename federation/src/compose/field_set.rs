@@ -224,9 +224,10 @@ fn resolve_field<'s>(
         (ty, ..) => {
             let place = format!("{}.{}", parent.name(), field.name);
             let is_abstract = ty.is_some_and(|ty| ty.is_interface() || ty.is_union());
-            return Err(match is_abstract {
-                true => Problem::Bare(place),
-                false => format!("nothing is selected of `{place}`").into(),
+            return Err(if is_abstract {
+                Problem::Bare(place)
+            } else {
+                format!("nothing is selected of `{place}`").into()
             });
         }
     };

@@ -192,8 +192,9 @@ fn graph_names(sources: &[SubgraphSource]) -> Result<Vec<Name>, CompositionError
         }
         names.push(Name::new_unchecked(&unique));
     }
-    match errors.is_empty() {
-        true => Ok(names),
-        false => Err(errors),
+    if errors.is_empty() {
+        Ok(names)
+    } else {
+        Err(errors)
     }
 }

@@ -56,9 +56,10 @@ pub(super) fn check(
             }
         }
     }
-    match errors.is_empty() {
-        true => Ok(hints),
-        false => Err(errors),
+    if errors.is_empty() {
+        Ok(hints)
+    } else {
+        Err(errors)
     }
 }
 
@@ -254,9 +255,10 @@ impl<'g> Walk<'g> {
                 there.push((subgraph, sets));
             }
         }
-        let there = match there.is_empty() {
-            false => there,
-            true => return Some(self.unanswerable(at, field, subgraphs)),
+        let there = if !there.is_empty() {
+            there
+        } else {
+            return Some(self.unanswerable(at, field, subgraphs));
         };
         if !self.supergraph.ty(definition.inner).is_composite() {
             return None;
@@ -482,14 +484,15 @@ impl<'g> Walk<'g> {
             .filter_map(|key| Some(format!("\"{}\"", text(key, "fields")?)))
             .collect();
         let name = &subgraph.name;
-        match keys.is_empty() {
-            true => format!(
+        if keys.is_empty() {
+            format!(
                 "add a `@key` to `{parent}` in `{name}`, of fields that can be had from {here}, or resolve the field in {here} too"
-            ),
-            false => format!(
+            )
+        } else {
+            format!(
                 "the keys of `{parent}` in `{name}` are {}: resolve the fields of a resolvable one in {here}, or add one of fields that can be had from there",
                 keys.join(", ")
-            ),
+            )
         }
     }
 
@@ -560,9 +563,10 @@ impl<'g> Walk<'g> {
             .flat_map(|field| &field.arguments)
             .filter(|it| it.is_required());
         let required: Vec<_> = required.map(|it| format!("{}: …", it.name)).collect();
-        match required.is_empty() {
-            true => String::new(),
-            false => format!("({})", required.join(", ")),
+        if required.is_empty() {
+            String::new()
+        } else {
+            format!("({})", required.join(", "))
         }
     }
 }

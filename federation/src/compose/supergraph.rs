@@ -192,12 +192,13 @@ fn composed_links(merged: &Merged) -> Vec<Component<Directive>> {
         let imports = directives.iter().map(|(name, directive)| {
             let alias = format!("@{name}");
             let element = Node::new(Value::from(directive.element.as_str()));
-            Node::new(match directive.element == alias {
-                true => Value::from(alias),
-                false => Value::Object(vec![
+            Node::new(if directive.element == alias {
+                Value::from(alias)
+            } else {
+                Value::Object(vec![
                     (name!("name"), element),
                     (name!("as"), Node::new(Value::from(alias))),
-                ]),
+                ])
             })
         });
         let imports = Value::List(imports.collect());

@@ -330,9 +330,10 @@ fn written(set: &[Selected<'_>]) -> String {
                     .map(|it| format!("{}: {}", it.name, it.value));
                 text = format!("{text}({})", arguments.collect::<Vec<_>>().join(", "));
             }
-            match field.inner.is_empty() {
-                true => text,
-                false => format!("{text} {{ {} }}", written(&field.inner)),
+            if field.inner.is_empty() {
+                text
+            } else {
+                format!("{text} {{ {} }}", written(&field.inner))
             }
         }
     });

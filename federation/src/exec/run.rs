@@ -455,14 +455,15 @@ impl Run {
     /// Adds an error about a value of a step, or about the request as a whole; of too many, only their number is
     /// kept.
     pub(super) fn report(&mut self, step: usize, error: GraphqlError, place: Option<Vec<Seg>>) {
-        match self.errors.len() < MAX_ERRORS {
-            true => self.errors.push(Reported {
+        if self.errors.len() < MAX_ERRORS {
+            self.errors.push(Reported {
                 request: 0,
                 step,
                 place,
                 error,
-            }),
-            false => self.omitted += 1,
+            })
+        } else {
+            self.omitted += 1
         }
     }
 
@@ -493,9 +494,10 @@ impl Run {
             shared: HashMap::default(),
         };
         let written = projection.root();
-        match projection.writer.is_out_of_memory() {
-            true => Reply::Overloaded(OutOfMemory.into()),
-            false => Reply::Executed(projection.writer.finish(written)),
+        if projection.writer.is_out_of_memory() {
+            Reply::Overloaded(OutOfMemory.into())
+        } else {
+            Reply::Executed(projection.writer.finish(written))
         }
     }
 }

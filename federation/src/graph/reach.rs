@@ -322,9 +322,10 @@ impl<'g> Reach<'g> {
             let wave = match selected {
                 Selected::Typename => present,
                 Selected::Fragment { condition, inner } => {
-                    match supergraph.is_possible(*condition, level.ty) {
-                        true => self.set(level, inner)?,
-                        false => present,
+                    if supergraph.is_possible(*condition, level.ty) {
+                        self.set(level, inner)?
+                    } else {
+                        present
                     }
                 }
                 Selected::Field { name, inner, .. } => {

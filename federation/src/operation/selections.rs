@@ -110,9 +110,10 @@ impl<'d> Selections<'d> {
         let possible = supergraph.type_id(condition);
         let possible = possible.map_or(&[][..], |id| &supergraph.ty(id).possible);
         let before = &self.sets[set];
-        let (small, large) = match possible.len() < before.len() {
-            true => (possible, before.as_slice()),
-            false => (before.as_slice(), possible),
+        let (small, large) = if possible.len() < before.len() {
+            (possible, before.as_slice())
+        } else {
+            (before.as_slice(), possible)
         };
         tree.look(small.len())?;
         let both = small.iter().copied();

@@ -277,9 +277,10 @@ impl<'s> Builder<'s> {
 
     /// Returns whether a group is complete in time.
     pub(super) fn in_time(&self, group: GroupId, due: Due) -> Result<GroupId, Fail> {
-        match self.groups[group].wave < due.last {
-            true => Ok(group),
-            false => Err(Fail::Worse),
+        if self.groups[group].wave < due.last {
+            Ok(group)
+        } else {
+            Err(Fail::Worse)
         }
     }
 

@@ -319,9 +319,10 @@ impl<'s> Builder<'s> {
         let (wave, Way::Key(key)) = ways[self.choices.choose(ways.len())] else {
             return Err(self.impossible(node));
         };
-        let group = match contexts.is_empty() {
-            true => self.by_key((class, subgraph), key, wave, due)?,
-            false => self.by_key_and_contexts((class, subgraph), key, (wave, due), contexts)?,
+        let group = if contexts.is_empty() {
+            self.by_key((class, subgraph), key, wave, due)?
+        } else {
+            self.by_key_and_contexts((class, subgraph), key, (wave, due), contexts)?
         };
         self.give(group, inputs, &before);
         Ok(group)

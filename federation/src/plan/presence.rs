@@ -136,9 +136,10 @@ impl<'s> Builder<'s> {
             }
             return waves;
         };
-        let above = match graph.is_hopeful() {
-            true => &above.least,
-            false => &above.likely,
+        let above = if graph.is_hopeful() {
+            &above.least
+        } else {
+            &above.likely
         };
         for subgraph in self.leading(graph, class, position) {
             if let Some(wave) = above.get(subgraph) {

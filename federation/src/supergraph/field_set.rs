@@ -126,10 +126,11 @@ fn checked(text: &str) -> Result<String, String> {
 /// Reads a text, with or without braces, as an operation of one selection set. The parser of field sets panics on text
 /// without selections and on what stands before or behind them; that of documents does not.
 pub(crate) fn operation(text: &str) -> Result<Node<ast::OperationDefinition>, String> {
-    let document = match text.trim_start().starts_with('{') {
-        true => text.to_owned(),
+    let document = if text.trim_start().starts_with('{') {
+        text.to_owned()
+    } else {
         // A comment must not hide the brace.
-        false => format!("{{{text}\n}}"),
+        format!("{{{text}\n}}")
     };
     let document = ast::Document::parse(document, "fields").map_err(|invalid| {
         let first = invalid.errors.iter().next();

@@ -87,10 +87,7 @@ impl DirectiveBuilder {
 
     /// Adds a Boolean argument that is true, if it is.
     pub(crate) fn flag(self, name: Name, is_set: bool) -> DirectiveBuilder {
-        match is_set {
-            true => self.with(name, true),
-            false => self,
-        }
+        if is_set { self.with(name, true) } else { self }
     }
 
     /// Begins a `@link` to a URL.

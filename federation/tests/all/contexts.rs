@@ -148,9 +148,10 @@ fn rates(
                 let rank_given = &variables[&format!("context_0{number}")];
                 let entities = given.as_array().unwrap().iter().map(|it| {
                     let id: usize = it["id"].as_str().unwrap().parse().unwrap();
-                    match is_of_users {
-                        true => json!({ "rank": rank(id) }),
-                        false => json!({ "loose": format!("{id} of {rank_given}") }),
+                    if is_of_users {
+                        json!({ "rank": rank(id) })
+                    } else {
+                        json!({ "loose": format!("{id} of {rank_given}") })
                     }
                 });
                 data.insert(format!("_entities{number}"), entities.collect());

@@ -105,9 +105,10 @@ fn ask(
 /// Asks about what a row is of. On a busy machine its time may be over before the request reaches the server; then
 /// it is given more.
 fn ask_over_http(row: &Row, server: &Server) -> (Json, Arc<Allowance>) {
-    let url = match row.is_about_nobody() {
-        true => nobody(),
-        false => server.url(),
+    let url = if row.is_about_nobody() {
+        nobody()
+    } else {
+        server.url()
     };
     let mut time = time(row.when);
     loop {

@@ -144,9 +144,12 @@ const TYPES: Script = (
        type X implements I @key(fields: "id") { id: ID! title: String @shareable both: String @shareable }
        type Y implements I @key(fields: "id") { id: ID! title: String both: String @shareable }"#,
     |request| {
-        entities(request, |it| match it["id"] == "1" {
-            true => json!({ "__typename": "X", "title": "x", "both": "b" }),
-            false => json!({ "__typename": "Y", "title": "y", "both": "b" }),
+        entities(request, |it| {
+            if it["id"] == "1" {
+                json!({ "__typename": "X", "title": "x", "both": "b" })
+            } else {
+                json!({ "__typename": "Y", "title": "y", "both": "b" })
+            }
         })
     },
 );
@@ -231,9 +234,12 @@ fn types_are_asked_for_where_a_field_is_not_to_be_had_without_them() {
 #[test]
 fn a_type_condition_asks_for_the_types_even_if_all_types_have_one() {
     let types: Script = (TYPES.0, TYPES.1, |request| {
-        entities(request, |it| match it["id"] == "1" {
-            true => json!({ "__typename": "X" }),
-            false => Json::Null,
+        entities(request, |it| {
+            if it["id"] == "1" {
+                json!({ "__typename": "X" })
+            } else {
+                Json::Null
+            }
         })
     });
     let gateway = Scripted::new(&[types, ONE, SHARED, LENT]);

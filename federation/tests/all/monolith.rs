@@ -114,24 +114,23 @@ impl Resolver for Monolith<'_, '_> {
         let id = world.supergraph.field_id(object.ty, &field.name).unwrap();
         let joins = world.supergraph.field(id).joins.iter();
         let contexts: Vec<&ContextArgument> = joins.flat_map(|join| &join.contexts).collect();
-        let value = match contexts.is_empty() {
-            true => self.value(object, id, arguments),
-            false => {
-                let mut json = json.clone();
-                for argument in contexts {
-                    let value = self.taken(placed, argument);
-                    if value.is_null() && argument.ty.is_non_null() {
-                        return Resolved::Error(format!(
-                            "`{}.{}` takes `{}` from a context, and there is no value",
-                            self.type_name(placed),
-                            field.name,
-                            argument.name
-                        ));
-                    }
-                    json.insert(argument.name.to_string(), value);
+        let value = if contexts.is_empty() {
+            self.value(object, id, arguments)
+        } else {
+            let mut json = json.clone();
+            for argument in contexts {
+                let value = self.taken(placed, argument);
+                if value.is_null() && argument.ty.is_non_null() {
+                    return Resolved::Error(format!(
+                        "`{}.{}` takes `{}` from a context, and there is no value",
+                        self.type_name(placed),
+                        field.name,
+                        argument.name
+                    ));
                 }
-                self.value(object, id, &text_of(&json))
+                json.insert(argument.name.to_string(), value);
             }
+            self.value(object, id, &text_of(&json))
         };
         resolved(value, &Rc::new(placed.clone()))
     }

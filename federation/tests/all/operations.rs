@@ -57,9 +57,10 @@ fn attempt(schema: &Schema, random: &mut Random) -> Operation {
     }
     let set = writer.set(root, 0);
     let kind = if is_mutation { "mutation" } else { "query" };
-    let head = match writer.definitions.is_empty() {
-        true => kind.to_owned(),
-        false => format!("{kind}({})", writer.definitions.join(", ")),
+    let head = if writer.definitions.is_empty() {
+        kind.to_owned()
+    } else {
+        format!("{kind}({})", writer.definitions.join(", "))
     };
     Operation {
         text: format!("{head} {set}"),
@@ -165,9 +166,10 @@ impl Writer<'_> {
             let value = if self.random.chance(40) {
                 self.features.insert("variables");
                 // A name that the gateway would use itself.
-                let name = match self.variables.is_empty() {
-                    true => "representations".to_owned(),
-                    false => format!("v{}", self.definitions.len()),
+                let name = if self.variables.is_empty() {
+                    "representations".to_owned()
+                } else {
+                    format!("v{}", self.definitions.len())
                 };
                 self.definitions.push(format!("${name}: {}", argument.ty));
                 let value = match argument.ty.inner_named_type().as_str() {
@@ -184,9 +186,10 @@ impl Writer<'_> {
             };
             given.push(format!("{}: {value}", argument.name));
         }
-        match given.is_empty() {
-            true => String::new(),
-            false => format!("({})", given.join(", ")),
+        if given.is_empty() {
+            String::new()
+        } else {
+            format!("({})", given.join(", "))
         }
     }
 

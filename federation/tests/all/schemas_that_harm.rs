@@ -96,9 +96,12 @@ fn an_interface_object_without_types_is_answered_in_every_place() {
         json!({ "data": { "t": { "id": "1", "is": [null, [object, null]] } } })
     });
     let b: Script = ("b", "", |request| {
-        entities(request, |it| match it["__typename"] == "I" {
-            true => Json::Null,
-            false => json!({ "i": { "__typename": "I", "id": "1", "b": 1 } }),
+        entities(request, |it| {
+            if it["__typename"] == "I" {
+                Json::Null
+            } else {
+                json!({ "i": { "__typename": "I", "id": "1", "b": 1 } })
+            }
         })
     });
     let gateway = over(types, &[a, b]);

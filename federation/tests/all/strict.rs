@@ -149,9 +149,10 @@ impl Strict {
                 mistakes.join("\n")
             ));
         }
-        Ok(match errors.is_empty() {
-            true => json!({ "data": data }),
-            false => json!({ "data": data, "errors": errors }),
+        Ok(if errors.is_empty() {
+            json!({ "data": data })
+        } else {
+            json!({ "data": data, "errors": errors })
         })
     }
 }

@@ -161,9 +161,10 @@ impl Writer<'_> {
         let names: Vec<&str> = interfaces
             .map(|id| self.supergraph.ty(id).name.as_str())
             .collect();
-        match names.is_empty() {
-            true => String::new(),
-            false => format!(" implements {}", names.join(" & ")),
+        if names.is_empty() {
+            String::new()
+        } else {
+            format!(" implements {}", names.join(" & "))
         }
     }
 
@@ -195,16 +196,18 @@ impl Writer<'_> {
                 }
             });
             let arguments: Vec<String> = own.chain(given).collect();
-            let arguments = match arguments.is_empty() {
-                true => String::new(),
-                false => format!("({})", arguments.join(", ")),
+            let arguments = if arguments.is_empty() {
+                String::new()
+            } else {
+                format!("({})", arguments.join(", "))
             };
             let directives = self.of_field(id, definition, join);
             let _ = write!(out, " {field}{arguments}: {}{directives}", join.ty);
         }
-        match out.is_empty() {
-            true => out,
-            false => format!("{{{out} }}"),
+        if out.is_empty() {
+            out
+        } else {
+            format!("{{{out} }}")
         }
     }
 

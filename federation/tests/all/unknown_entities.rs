@@ -28,9 +28,12 @@ const NAMES: Script = (
 );
 
 fn second(request: &Request, entity: Json) -> Json {
-    entities(request, |it| match it["one"] == "2" {
-        true => entity.clone(),
-        false => Json::Null,
+    entities(request, |it| {
+        if it["one"] == "2" {
+            entity.clone()
+        } else {
+            Json::Null
+        }
     })
 }
 
@@ -198,9 +201,12 @@ fn a_key_with_a_list_is_unknown_where_one_item_is() {
         "keys",
         r#"type Part @key(fields: "code") { code: ID! id: ID! @shareable }"#,
         |request| {
-            entities(request, |it| match it["code"] == "y" {
-                true => json!({ "id": "b" }),
-                false => Json::Null,
+            entities(request, |it| {
+                if it["code"] == "y" {
+                    json!({ "id": "b" })
+                } else {
+                    Json::Null
+                }
             })
         },
     );

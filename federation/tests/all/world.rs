@@ -248,12 +248,11 @@ impl<'s> World<'s> {
 
     fn leaf(&self, object: &Object, name: &str, texts: &[&str]) -> Json {
         let (texts_of, object_number) = (texts.join("/"), object.number);
-        let text = match name == "ID" && self.numbers_alike(object.ty) {
-            true => format!("{texts_of}.{object_number}"),
-            false => {
-                let ty = &self.supergraph.ty(object.ty).name;
-                format!("{ty}.{texts_of}.{object_number}")
-            }
+        let text = if name == "ID" && self.numbers_alike(object.ty) {
+            format!("{texts_of}.{object_number}")
+        } else {
+            let ty = &self.supergraph.ty(object.ty).name;
+            format!("{ty}.{texts_of}.{object_number}")
         };
         let number = self.hash(object, texts);
         match name {

@@ -257,15 +257,19 @@ fn fields_that_random_subgraphs_share_are_planned() {
         let keys: Vec<String> = keys
             .map(|key| format!(" @join__type(graph: G{graph}, key: \"k{key}\")"))
             .collect();
-        match keys.is_empty() {
-            true => format!(" @join__type(graph: G{graph}, key: \"k0\")"),
-            false => keys.concat(),
+        if keys.is_empty() {
+            format!(" @join__type(graph: G{graph}, key: \"k0\")")
+        } else {
+            keys.concat()
         }
     });
     let fields = each(40, |index| {
-        let on = each(40, |graph| match some(index, graph, 5) {
-            true => format!(" @join__field(graph: G{graph})"),
-            false => String::new(),
+        let on = each(40, |graph| {
+            if some(index, graph, 5) {
+                format!(" @join__field(graph: G{graph})")
+            } else {
+                String::new()
+            }
         });
         let on = if on.is_empty() {
             " @join__field(graph: G0)".to_owned()

@@ -159,9 +159,10 @@ impl Column {
         let mut ranges = (0..column.keys.count).map(|at| column.ends.range(bytes, at));
         let all = bytes.u32s(values);
         // Values of a key ascend, so each triple is there once and can be searched.
-        match ranges.all(|range| all[range].windows(2).all(|pair| pair[0] < pair[1])) {
-            true => Ok(column),
-            false => Err(damaged("properties")),
+        if ranges.all(|range| all[range].windows(2).all(|pair| pair[0] < pair[1])) {
+            Ok(column)
+        } else {
+            Err(damaged("properties"))
         }
     }
 

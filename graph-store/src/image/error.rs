@@ -178,9 +178,10 @@ impl ImageError {
 pub(super) fn not_written(error: Arc<ImageError>) -> StoreError {
     let is_full = error.is_disk_full();
     let error = Box::new(ImageError::NotSynced(error));
-    match is_full {
-        true => StoreError::DiskFull(error),
-        false => StoreError::Failed(error),
+    if is_full {
+        StoreError::DiskFull(error)
+    } else {
+        StoreError::Failed(error)
     }
 }
 

@@ -145,10 +145,11 @@ pub(super) fn finish_image(folder: &Path, number: u64) -> Result<PathBuf, ImageE
 /// [`ImageError::ReservedName`].
 pub fn check_folder_name(folder: &Path) -> Result<(), ImageError> {
     let name = folder.file_name().unwrap_or_default();
-    match name.to_string_lossy().ends_with(UNFINISHED) {
-        true => Err(ImageError::ReservedName {
+    if name.to_string_lossy().ends_with(UNFINISHED) {
+        Err(ImageError::ReservedName {
             folder: folder.to_owned(),
-        }),
-        false => Ok(()),
+        })
+    } else {
+        Ok(())
     }
 }

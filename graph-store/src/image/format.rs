@@ -307,9 +307,10 @@ impl Directory {
     /// Returns a section of numbers of `width` bytes.
     pub(super) fn numbers(&self, kind: Kind, of: u32, width: usize) -> Result<Part, Fault> {
         let part = self.get(kind, of)?;
-        match part.length.is_multiple_of(width) {
-            true => Ok(part),
-            false => Err(damaged(kind.name())),
+        if part.length.is_multiple_of(width) {
+            Ok(part)
+        } else {
+            Err(damaged(kind.name()))
         }
     }
 }

@@ -40,9 +40,10 @@ impl GraphSets {
             graphs,
         };
         let mut each = (0..sets.count).map(|set| sets.get(bytes, set));
-        match each.all(|set| set.windows(2).all(|pair| pair[0] < pair[1])) {
-            true => Ok(sets),
-            false => Err(fault()),
+        if each.all(|set| set.windows(2).all(|pair| pair[0] < pair[1])) {
+            Ok(sets)
+        } else {
+            Err(fault())
         }
     }
 

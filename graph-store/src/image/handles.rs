@@ -18,17 +18,19 @@ impl Snapshot {
 impl Dictionary for Snapshot {
     #[inline]
     fn term(&self, number: u32) -> TermView<'_> {
-        match self.is_ordered(number) {
-            true => self.image.terms.get(&self.image.bytes, number),
-            false => self.delta.terms.get(number).as_ref().into(),
+        if self.is_ordered(number) {
+            self.image.terms.get(&self.image.bytes, number)
+        } else {
+            self.delta.terms.get(number).as_ref().into()
         }
     }
 
     #[inline]
     fn is_iri(&self, number: u32) -> bool {
-        match self.is_ordered(number) {
-            true => number < self.image.terms.iris,
-            false => self.delta.terms.get(number).is_named_node(),
+        if self.is_ordered(number) {
+            number < self.image.terms.iris
+        } else {
+            self.delta.terms.get(number).is_named_node()
         }
     }
 
@@ -37,9 +39,10 @@ impl Dictionary for Snapshot {
     }
 
     fn compare_iris(&self, a: u32, b: u32) -> Ordering {
-        match self.is_ordered(a) && self.is_ordered(b) {
-            true => a.cmp(&b),
-            false => self.compare_texts(a, b),
+        if self.is_ordered(a) && self.is_ordered(b) {
+            a.cmp(&b)
+        } else {
+            self.compare_texts(a, b)
         }
     }
 }

@@ -250,9 +250,10 @@ impl Ends {
                     && ends.last().map_or(0, |last| *last as usize) == values
             }
         };
-        match is_right {
-            true => Ok(part.map_or(Ends::One, Ends::Listed)),
-            false => Err(damaged("properties")),
+        if is_right {
+            Ok(part.map_or(Ends::One, Ends::Listed))
+        } else {
+            Err(damaged("properties"))
         }
     }
 

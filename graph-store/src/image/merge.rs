@@ -132,9 +132,10 @@ impl Shared {
         }
         head.data = data;
         self.published
-            .store(Arc::clone(match self.is_shown_before_sync() {
-                true => &head.data,
-                false => &head.synced,
+            .store(Arc::clone(if self.is_shown_before_sync() {
+                &head.data
+            } else {
+                &head.synced
             }));
         Ok(())
     }

@@ -26,9 +26,10 @@ impl Snapshot {
     /// Returns whether the term of a number is an IRI.
     fn is_iri(&self, number: u32) -> bool {
         let terms = &self.image.terms;
-        match number < terms.count {
-            true => number < terms.iris,
-            false => self.delta.terms.get(number).is_named_node(),
+        if number < terms.count {
+            number < terms.iris
+        } else {
+            self.delta.terms.get(number).is_named_node()
         }
     }
 }

@@ -96,9 +96,10 @@ impl Snapshot {
 
     /// Returns a term by its number.
     pub(super) fn term(&self, number: u32) -> Term {
-        match number < self.image.terms.count {
-            true => self.image.terms.term(&self.image.bytes, number),
-            false => self.delta.terms.get(number).clone(),
+        if number < self.image.terms.count {
+            self.image.terms.term(&self.image.bytes, number)
+        } else {
+            self.delta.terms.get(number).clone()
         }
     }
 

@@ -101,9 +101,10 @@ impl<'i> Reader<'i> {
     }
 
     fn owned(&self, number: u32) -> Term {
-        match self.is_ordered(number) {
-            true => self.data.image.terms.term(&self.data.image.bytes, number),
-            false => self.with_other(number, Term::clone),
+        if self.is_ordered(number) {
+            self.data.image.terms.term(&self.data.image.bytes, number)
+        } else {
+            self.with_other(number, Term::clone)
         }
     }
 
@@ -389,9 +390,10 @@ impl<'i> QuadSource for Reader<'i> {
 
     fn with_term<R>(&self, term: &u32, view: impl FnOnce(TermRef<'_>) -> R) -> R {
         let image = &self.data.image;
-        match self.is_ordered(*term) {
-            true => image.terms.with(&image.bytes, *term, view),
-            false => self.with_other(*term, |term| view(term.as_ref())),
+        if self.is_ordered(*term) {
+            image.terms.with(&image.bytes, *term, view)
+        } else {
+            self.with_other(*term, |term| view(term.as_ref()))
         }
     }
 
@@ -413,18 +415,20 @@ impl<'i> QuadSource for Reader<'i> {
     }
 
     fn as_node<'t>(&self, term: &'t u32) -> Option<&'t u32> {
-        let is_node = match self.is_ordered(*term) {
-            true => *term < self.data.image.terms.iris,
-            false => self.with_other(*term, Term::is_named_node),
+        let is_node = if self.is_ordered(*term) {
+            *term < self.data.image.terms.iris
+        } else {
+            self.with_other(*term, Term::is_named_node)
         };
         is_node.then_some(term)
     }
 
     fn is_blank(&self, term: &u32) -> bool {
         let terms = &self.data.image.terms;
-        match self.is_ordered(*term) {
-            true => (terms.iris..terms.nodes).contains(term),
-            false => self.with_other(*term, Term::is_blank_node),
+        if self.is_ordered(*term) {
+            (terms.iris..terms.nodes).contains(term)
+        } else {
+            self.with_other(*term, Term::is_blank_node)
         }
     }
 
@@ -456,16 +460,18 @@ impl<'i> QuadSource for Reader<'i> {
     }
 
     fn to_objects(&self, nodes: Vec<u32>) -> Objects {
-        match nodes.iter().any(|node| self.is_of_request(*node)) {
-            true => self.to_iris(nodes).into(),
-            false => Objects::numbered(nodes, self.dictionary()),
+        if nodes.iter().any(|node| self.is_of_request(*node)) {
+            self.to_iris(nodes).into()
+        } else {
+            Objects::numbered(nodes, self.dictionary())
         }
     }
 
     fn to_values(&self, terms: Vec<u32>) -> Terms {
-        match terms.iter().any(|term| self.is_of_request(*term)) {
-            true => self.to_terms(terms).into(),
-            false => Terms::numbered(terms, self.dictionary()),
+        if terms.iter().any(|term| self.is_of_request(*term)) {
+            self.to_terms(terms).into()
+        } else {
+            Terms::numbered(terms, self.dictionary())
         }
     }
 
@@ -496,16 +502,22 @@ impl<'i> QuadSource for Reader<'i> {
     #[inline]
     fn ends(&self, node: &u32, property: &Handle<'i>, inverse: bool) -> Option<&[u32]> {
         let bytes = &self.data.image.bytes;
-        let changes = property.changes.map(|changes| match inverse {
-            true => &changes.backward,
-            false => &changes.forward,
+        let changes = property.changes.map(|changes| {
+            if inverse {
+                &changes.backward
+            } else {
+                &changes.forward
+            }
         });
         if changes.is_some_and(|changes| changes.touches(*node)) {
             return None;
         }
-        let values = |known: &'i Property| match inverse {
-            true => known.backward.values(bytes, *node),
-            false => known.forward.values(bytes, *node),
+        let values = |known: &'i Property| {
+            if inverse {
+                known.backward.values(bytes, *node)
+            } else {
+                known.forward.values(bytes, *node)
+            }
         };
         Some(property.image.map_or(&[][..], values))
     }
@@ -563,9 +575,10 @@ impl<'i> QuadSource for Reader<'i> {
 
     #[inline]
     fn decide(&self, spans: &Spans, term: &u32) -> Option<bool> {
-        match self.is_ordered(*term) {
-            true => spans.decide(*term),
-            false => None,
+        if self.is_ordered(*term) {
+            spans.decide(*term)
+        } else {
+            None
         }
     }
 

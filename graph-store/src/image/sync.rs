@@ -164,9 +164,10 @@ impl Shared {
         tracing::error!(%error, count = batch.len(), "commits are refused that could not be synced");
         for waiting in batch {
             let error = Arc::clone(&error);
-            waiting.answer_with(match is_unknown {
-                true => StoreError::OutcomeUnknown(Box::new(ImageError::NotSynced(error))),
-                false => not_written(error),
+            waiting.answer_with(if is_unknown {
+                StoreError::OutcomeUnknown(Box::new(ImageError::NotSynced(error)))
+            } else {
+                not_written(error)
             });
         }
         later.into_iter().for_each(Waiting::conflict);

@@ -139,9 +139,10 @@ impl Terms {
 
     /// Checks that every term can be read, so that reading one cannot fail later.
     pub(super) fn check(&self, bytes: &Bytes) -> Result<(), Fault> {
-        match (0..self.count).all(|id| self.read(bytes, id).is_some()) {
-            true => Ok(()),
-            false => Err(damaged("terms")),
+        if (0..self.count).all(|id| self.read(bytes, id).is_some()) {
+            Ok(())
+        } else {
+            Err(damaged("terms"))
         }
     }
 

@@ -72,9 +72,10 @@ impl<'t, G: Fn(u32) -> TermView<'t>> Table<G> {
             return Spans::exactly(literals);
         }
         let needs_tag = !include.is_empty() && !include.contains(&TagRange::Untagged);
-        Spans::perhaps(match needs_tag {
-            true => Ranges::of(self.class(Class::Text)),
-            false => literals,
+        Spans::perhaps(if needs_tag {
+            Ranges::of(self.class(Class::Text))
+        } else {
+            literals
         })
     }
 
@@ -92,9 +93,12 @@ impl<'t, G: Fn(u32) -> TermView<'t>> Table<G> {
     }
 
     fn operation(&self, domain: Domain, operation: &Operation<'_>) -> Spans {
-        let of_domain = |passes: Spans, is_negated: bool| match is_negated {
-            true => self.domain(domain).and(&passes.complement(self.count)),
-            false => passes,
+        let of_domain = |passes: Spans, is_negated: bool| {
+            if is_negated {
+                self.domain(domain).and(&passes.complement(self.count))
+            } else {
+                passes
+            }
         };
         match operation {
             Operation::Compare(comparison, operand) => match (comparison, operand) {
@@ -154,9 +158,10 @@ impl<'t, G: Fn(u32) -> TermView<'t>> Table<G> {
             (_, Value::Text(text)) if is_of_texts(domain) => self.equal_text(domain, text),
             (Domain::Number, Value::Number(number)) => {
                 let (before, behind) = self.around_number(number);
-                match number.is_nan() {
-                    true => Spans::nothing(),
-                    false => Spans::exactly(Ranges::of(before..behind)),
+                if number.is_nan() {
+                    Spans::nothing()
+                } else {
+                    Spans::exactly(Ranges::of(before..behind))
                 }
             }
             (Domain::Typed(Scalar::Boolean), Value::Boolean(value)) => {
@@ -314,9 +319,10 @@ impl<'t, G: Fn(u32) -> TermView<'t>> Table<G> {
         let all = self.class(Class::Boolean);
         let is_false = |literal: LiteralRef<'_>| matches!(literal.value(), "false" | "0");
         let middle = self.literal_where(all.clone(), is_false);
-        match value {
-            false => (all.start, middle),
-            true => (middle, all.end),
+        if !value {
+            (all.start, middle)
+        } else {
+            (middle, all.end)
         }
     }
 
@@ -458,9 +464,10 @@ fn partition(range: Range<u32>, holds: impl Fn(u32) -> bool) -> u32 {
     let (mut from, mut to) = (range.start, range.end);
     while from < to {
         let middle = from + (to - from) / 2;
-        match holds(middle) {
-            true => from = middle + 1,
-            false => to = middle,
+        if holds(middle) {
+            from = middle + 1
+        } else {
+            to = middle
         }
     }
     from

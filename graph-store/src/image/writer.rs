@@ -75,11 +75,12 @@ impl WriteStore for ImageStore {
 
 impl ImageStore {
     fn check_writable(&self) -> Result<(), StoreError> {
-        match self.is_read_only() {
-            true => Err(StoreError::Unsupported(
+        if self.is_read_only() {
+            Err(StoreError::Unsupported(
                 "the data are opened for reading only".to_owned(),
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 }

@@ -88,9 +88,10 @@ pub(super) fn select<S: QuadSource>(
     let open = open.filter(|(part, _)| decided != Some(*part));
     let ready = Ready::all(&walker.source, open.map(|(_, part)| part))?;
     let found = candidates.len();
-    let nodes = match ready.is_true() {
-        true => candidates,
-        false => satisfying(walker, &ready, candidates)?,
+    let nodes = if ready.is_true() {
+        candidates
+    } else {
+        satisfying(walker, &ready, candidates)?
     };
     Ok(Selected {
         nodes,
@@ -143,9 +144,10 @@ fn first_in_order<S: QuadSource>(
         return Ok(None);
     };
     // Nothing is smaller than the instances: reading them on is what is to be done anyway.
-    let hope = match of_type <= least {
-        true => usize::MAX,
-        false => least / HOPE,
+    let hope = if of_type <= least {
+        usize::MAX
+    } else {
+        least / HOPE
     };
     if hope == 0 {
         return Ok(None);
@@ -539,9 +541,10 @@ fn by_value<'s, S: QuadSource>(
     let matcher = TermMatcher::new(condition)?;
     let source = &walker.source;
     let ready = walker.step(step);
-    let filter = match S::SEARCHES_TEXTS && !ready.inverse {
-        true => TextFilter::of(condition),
-        false => None,
+    let filter = if S::SEARCHES_TEXTS && !ready.inverse {
+        TextFilter::of(condition)
+    } else {
+        None
     };
     let pairs = walker
         .in_graphs(move |graph| source.pairs_by_object(&ready.property, filter.clone(), graph));
@@ -632,9 +635,10 @@ fn starts_of<'s, S: QuadSource>(
     mut test: ValueTests<'s, S>,
 ) -> Starts<'s, S> {
     let mut start_of = move |(subject, object): (S::Term, S::Term)| {
-        let (start, end) = match is_inverse {
-            true => (object, subject),
-            false => (subject, object),
+        let (start, end) = if is_inverse {
+            (object, subject)
+        } else {
+            (subject, object)
         };
         let passes = test.passes(end);
         passes.then(|| walker.source.to_node(start).ok()).flatten()

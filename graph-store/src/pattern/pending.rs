@@ -48,9 +48,10 @@ impl Pending {
                 return Err(StoreError::Unsupported(message.to_owned()));
             }
             let exists = exists(&quad);
-            match is_added {
-                true => self.add(quad, exists),
-                false => self.remove(quad, exists),
+            if is_added {
+                self.add(quad, exists)
+            } else {
+                self.remove(quad, exists)
             }
         }
         Ok(context.check()?)

@@ -33,9 +33,10 @@ impl<S: QuadSource> Walker<'_, S> {
             self.settle()?;
             return Ok(self.source.to_objects(page));
         }
-        let nodes = match selection.order.is_empty() {
-            true => self.first_candidates(selection)?,
-            false => self.candidates(selection)?,
+        let nodes = if selection.order.is_empty() {
+            self.first_candidates(selection)?
+        } else {
+            self.candidates(selection)?
         };
         self.settle()?;
         if is_any_order {

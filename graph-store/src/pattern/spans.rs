@@ -38,9 +38,10 @@ impl Ranges {
             if !both.is_empty() {
                 found.push(both);
             }
-            match ends_first {
-                true => mine.next(),
-                false => others.next(),
+            if ends_first {
+                mine.next()
+            } else {
+                others.next()
             };
         }
         Ranges(found)

@@ -285,9 +285,10 @@ impl<'a, S: QuadSource> Walker<'a, S> {
         let mut found = false;
         self.each_end(node, step, |value| {
             found = !self.source.is_blank(&value) && test(value)?;
-            Ok(match found {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
+            Ok(if found {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
             })
         })?;
         Ok(found)

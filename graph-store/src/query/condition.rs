@@ -89,9 +89,10 @@ impl TypeGuard {
     /// Returns the condition that an object is meant.
     #[must_use]
     pub fn condition(&self) -> NodeCondition {
-        let last = match self.otherwise {
-            true => NodeCondition::TRUE,
-            false => NodeCondition::Any(Vec::new()),
+        let last = if self.otherwise {
+            NodeCondition::TRUE
+        } else {
+            NodeCondition::Any(Vec::new())
         };
         self.tests.iter().rev().fold(last, |rest, (test, meant)| {
             let test = NodeCondition::Instance(test.clone());

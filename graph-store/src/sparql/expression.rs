@@ -383,9 +383,10 @@ fn cast(builder: &Builder, subject: Expression, scalar: Scalar) -> Expression {
         return from_text;
     }
     let is_number = call(Function::IsNumeric, [subject.clone()]);
-    let is_number = match builder.portable {
-        true => and(is_number, is_well_formed_number(&subject)),
-        false => is_number,
+    let is_number = if builder.portable {
+        and(is_number, is_well_formed_number(&subject))
+    } else {
+        is_number
     };
     if_else(is_number, subject, from_text)
 }

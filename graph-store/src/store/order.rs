@@ -146,10 +146,7 @@ fn ranked_page<N: Neighbours>(
     let compare = |a: &usize, b: &usize| {
         let of = |node: &usize| ranks[node * keys..][..keys].iter();
         let pairs = order.keys.iter().zip(of(a).zip(of(b)));
-        let by_keys = pairs.map(|(key, (a, b))| match key.descending {
-            true => b.cmp(a),
-            false => a.cmp(b),
-        });
+        let by_keys = pairs.map(|(key, (a, b))| if key.descending { b.cmp(a) } else { a.cmp(b) });
         let unequal = by_keys.into_iter().find(|ordering| ordering.is_ne());
         unequal.unwrap_or_else(|| source.compare(&nodes[*a], &nodes[*b]))
     };
@@ -299,9 +296,10 @@ fn end_of<'n, N: Neighbours>(
         Some(last) => is_for(&at, last)?,
         None => true,
     };
-    Ok(match is_for_last {
-        true => End::At(at),
-        false => End::OtherWay,
+    Ok(if is_for_last {
+        End::At(at)
+    } else {
+        End::OtherWay
     })
 }
 

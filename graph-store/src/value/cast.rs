@@ -80,9 +80,10 @@ fn converted(scalar: Scalar, term: TermRef<'_>) -> Option<TermRef<'_>> {
 #[must_use]
 pub fn cast_name(term: &Term) -> Option<Cow<'_, Term>> {
     let name = cast_name_ref(term.as_ref())?;
-    Some(match name == term.as_ref() {
-        true => Cow::Borrowed(term),
-        false => Cow::Owned(name.into_owned()),
+    Some(if name == term.as_ref() {
+        Cow::Borrowed(term)
+    } else {
+        Cow::Owned(name.into_owned())
     })
 }
 

@@ -60,9 +60,10 @@ impl ExactKey {
             return Some(ExactKey("1".to_owned()));
         }
         let key = format!("{:05}{digits}", BIAS + exponent);
-        Some(ExactKey(match negative {
-            false => format!("2{key}"),
-            true => format!("0{}~", complement(&key)),
+        Some(ExactKey(if !negative {
+            format!("2{key}")
+        } else {
+            format!("0{}~", complement(&key))
         }))
     }
 

@@ -74,9 +74,10 @@ fn without(mut quads: Vec<Quad>, others: &[Quad]) -> Vec<Quad> {
 
 /// Returns the quads of both lists, those of both once.
 fn joined(first: Vec<Quad>, second: Vec<Quad>) -> Vec<Quad> {
-    let (mut more, fewer) = match first.len() < second.len() {
-        true => (second, first),
-        false => (first, second),
+    let (mut more, fewer) = if first.len() < second.len() {
+        (second, first)
+    } else {
+        (first, second)
     };
     more = without(more, &fewer);
     more.extend(fewer);

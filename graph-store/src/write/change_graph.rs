@@ -352,9 +352,10 @@ mod tests {
     fn time_near_now() -> impl Strategy<Value = SystemTime> {
         (any::<bool>(), 0u64..1 << 36, 0u32..1_000_000_000).prop_map(|(later, seconds, nanos)| {
             let span = Duration::new(seconds, nanos);
-            match later {
-                true => SystemTime::UNIX_EPOCH + span,
-                false => SystemTime::UNIX_EPOCH - span,
+            if later {
+                SystemTime::UNIX_EPOCH + span
+            } else {
+                SystemTime::UNIX_EPOCH - span
             }
         })
     }

@@ -120,9 +120,10 @@ fn child() {
     };
     let folder = Path::new(&folder);
     let data = folder.join("data");
-    let store = match ImageStore::exists(&data).expect("a folder") {
-        true => ImageStore::open(&data, &options()),
-        false => ImageStore::create(&data, ImageBuilder::new(), &options()),
+    let store = if ImageStore::exists(&data).expect("a folder") {
+        ImageStore::open(&data, &options())
+    } else {
+        ImageStore::create(&data, ImageBuilder::new(), &options())
     };
     let store = store.expect("a store in a folder");
     say("opened");

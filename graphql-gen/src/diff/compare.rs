@@ -200,9 +200,10 @@ impl<'a> Differences<'a> {
                 continue;
             };
             if before.ty != after.ty {
-                let code = match narrows(&before.ty, &after.ty) {
-                    true => Code::FieldTypeNarrowed,
-                    false => Code::FieldTypeChanged,
+                let code = if narrows(&before.ty, &after.ty) {
+                    Code::FieldTypeNarrowed
+                } else {
+                    Code::FieldTypeChanged
                 };
                 let message = format!(
                     "field `{coordinate}` gave `{}` and gives `{}`",
@@ -258,9 +259,10 @@ impl<'a> Differences<'a> {
         }
         for (name, after) in new.iter().filter(|(name, _)| !known.contains_key(**name)) {
             let coordinate = at(name);
-            let (code, added) = match after.is_required() {
-                true => (codes.required, "was added and is required"),
-                false => (codes.added, "was added"),
+            let (code, added) = if after.is_required() {
+                (codes.required, "was added and is required")
+            } else {
+                (codes.added, "was added")
             };
             self.add(code, coordinate, format!("{noun} `{coordinate}` {added}"));
         }
@@ -275,9 +277,10 @@ impl<'a> Differences<'a> {
     ) {
         let noun = codes.noun;
         if before.ty != after.ty {
-            let code = match narrows(&after.ty, &before.ty) {
-                true => codes.widened,
-                false => codes.changed,
+            let code = if narrows(&after.ty, &before.ty) {
+                codes.widened
+            } else {
+                codes.changed
             };
             let message = format!(
                 "{noun} `{coordinate}` took `{}` and takes `{}`",
@@ -370,9 +373,10 @@ impl<'a> Differences<'a> {
             self.add(Code::DirectiveWidened, coordinate, message);
         }
         if before.repeatable != after.repeatable {
-            let (code, can) = match after.repeatable {
-                true => (Code::DirectiveWidened, "can"),
-                false => (Code::DirectiveNarrowed, "cannot"),
+            let (code, can) = if after.repeatable {
+                (Code::DirectiveWidened, "can")
+            } else {
+                (Code::DirectiveNarrowed, "cannot")
             };
             self.add(
                 code,

@@ -46,9 +46,10 @@ pub(super) fn quoted<T: Display>(value: Option<T>) -> String {
 /// Returns all texts in backquotes, or `nothing`.
 pub(super) fn list<T: Display>(values: impl IntoIterator<Item = T>) -> String {
     let values: Vec<_> = values.into_iter().map(|v| format!("`{v}`")).collect();
-    match values.is_empty() {
-        true => "nothing".to_owned(),
-        false => values.join(", "),
+    if values.is_empty() {
+        "nothing".to_owned()
+    } else {
+        values.join(", ")
     }
 }
 
@@ -58,9 +59,10 @@ fn keyed(pairs: &[(&str, Option<&str>)]) -> String {
         Some(format!("{key} `{value}`"))
     });
     let given: Vec<_> = given.collect();
-    match given.is_empty() {
-        true => "nothing".to_owned(),
-        false => given.join(", "),
+    if given.is_empty() {
+        "nothing".to_owned()
+    } else {
+        given.join(", ")
     }
 }
 
@@ -96,9 +98,10 @@ pub(super) fn bounds(property: &Property) -> String {
 pub(super) fn nullability(property: &Property) -> String {
     let mark = |non_null: bool| if non_null { "!" } else { "" };
     let outer = mark(property.non_nullable);
-    match property.max.is_multiple() {
-        true => format!("`[T{}]{outer}`", mark(property.non_nullable_elements)),
-        false => format!("`T{outer}`"),
+    if property.max.is_multiple() {
+        format!("`[T{}]{outer}`", mark(property.non_nullable_elements))
+    } else {
+        format!("`T{outer}`")
     }
 }
 

@@ -75,9 +75,10 @@ struct SameChange<'a> {
 impl<'a> Comparison<'_, 'a> {
     /// Adds a property that only one schema has, or finds the superclass behind it.
     fn one_sided(&mut self, gone: bool, object: &'a str, property: &'a Property) {
-        let (side, code, tail) = match gone {
-            true => (&self.sides.old, Code::PropertyRemoved, " was removed"),
-            false => (&self.sides.new, Code::PropertyAdded, " was added"),
+        let (side, code, tail) = if gone {
+            (&self.sides.old, Code::PropertyRemoved, " was removed")
+        } else {
+            (&self.sides.new, Code::PropertyAdded, " was added")
         };
         let name = property.name.graphql.as_str();
         let key = Key::of_property(code, object, name);
@@ -255,9 +256,10 @@ fn visible(sides: &Sides<'_>, old: &Property, new: &Property) -> [Option<Differe
     let nullability = if null(old) == null(new) {
         None
     } else {
-        let code = match loses {
-            true => Code::PropertyMadeNullable,
-            false => Code::PropertyMadeNonNull,
+        let code = if loses {
+            Code::PropertyMadeNullable
+        } else {
+            Code::PropertyMadeNonNull
         };
         Difference::new(
             code,
@@ -333,19 +335,20 @@ fn way(sides: &Sides<'_>, old: &Property, new: &Property) -> Option<Difference> 
         (&old.path, &new.path),
         (Path::Forward(_), Path::Forward(_)) | (Path::Inverse { .. }, Path::Inverse { .. })
     );
-    match same_way {
-        true => Difference::new(
+    if same_way {
+        Difference::new(
             Code::PropertyIriChanged,
             "the RDF property of ",
             quoted(Some(old.path.iri())),
             quoted(Some(new.path.iri())),
-        ),
-        false => Difference::new(
+        )
+    } else {
+        Difference::new(
             Code::PropertyDirectionChanged,
             "the direction of ",
             direction(&sides.old, old),
             direction(&sides.new, new),
-        ),
+        )
     }
 }
 

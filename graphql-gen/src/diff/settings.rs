@@ -238,9 +238,10 @@ impl<'a> Namespaces<'a> {
         }
         let draft = Draft {
             code: Code::PrefixChanged,
-            coordinate: match prefix == self.vocabulary {
-                true => "specialPrefixes.vocab_iri".to_owned(),
-                false => format!("prefixes.{prefix}"),
+            coordinate: if prefix == self.vocabulary {
+                "specialPrefixes.vocab_iri".to_owned()
+            } else {
+                format!("prefixes.{prefix}")
             },
             head: format!("prefix `{prefix}`"),
             tail: format!(" was `{was}` and is `{is}`"),

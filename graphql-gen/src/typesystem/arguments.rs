@@ -49,9 +49,12 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn new(describe: bool) -> Self {
         let id = Scalar::Iri.graphql_name();
-        let shown = |argument| match describe {
-            true => described(&argument),
-            false => argument,
+        let shown = |argument| {
+            if describe {
+                described(&argument)
+            } else {
+                argument
+            }
         };
         Arguments {
             ids: shown(input(
@@ -77,9 +80,10 @@ impl Arguments {
 
     /// Returns an argument of a field that the original has, described if all are.
     pub(super) fn shown(&self, argument: Argument) -> Argument {
-        match self.describe {
-            true => described(&argument),
-            false => argument,
+        if self.describe {
+            described(&argument)
+        } else {
+            argument
         }
     }
 }

@@ -414,9 +414,10 @@ impl Keys {
     fn new(soml: &Schema, id: PropertyId, name: &Name, target: &Target) -> Self {
         let property = &soml[id];
         let multiple = property.max.is_multiple();
-        let comparison = match multiple {
-            true => &target.where_multi,
-            false => &target.where_single,
+        let comparison = if multiple {
+            &target.where_multi
+        } else {
+            &target.where_single
         };
         let orders = !multiple && !property.implied_by_name;
         Keys {

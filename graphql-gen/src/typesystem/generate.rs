@@ -199,9 +199,10 @@ impl<'a> Generator<'a> {
             hierarchy: &self.hierarchy,
             targets: &self.targets,
         };
-        match self.parts.mutations {
-            true => mutations.add(table),
-            false => IndexMap::default(),
+        if self.parts.mutations {
+            mutations.add(table)
+        } else {
+            IndexMap::default()
         }
     }
 }

@@ -149,9 +149,10 @@ impl TypeOrigin {
     /// Creates the entry of a type, given what its members stem from where that is something else.
     pub(super) fn new(own: Origin, members: &[Option<Origin>]) -> Self {
         let like_type = Origin::of(own.source);
-        let members = match members.iter().any(Option::is_some) {
-            true => members.iter().map(|m| m.unwrap_or(like_type)).collect(),
-            false => Box::default(),
+        let members = if members.iter().any(Option::is_some) {
+            members.iter().map(|m| m.unwrap_or(like_type)).collect()
+        } else {
+            Box::default()
         };
         TypeOrigin { own, members }
     }

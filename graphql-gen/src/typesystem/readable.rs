@@ -130,9 +130,12 @@ impl Reader<'_> {
             None | Some(Source::BuiltIn | Source::Enum(_)) => true,
             Some(Source::Object(id)) => {
                 let is_id = matches!(member.as_str(), "ID" | "id");
-                self.any(id, |object| match is_id {
-                    true => self.access.reads(object, Part::Id),
-                    false => self.access.sees(object),
+                self.any(id, |object| {
+                    if is_id {
+                        self.access.reads(object, Part::Id)
+                    } else {
+                        self.access.sees(object)
+                    }
                 })
             }
             Some(Source::Name(id)) => self.any(id, |object| self.access.reads(object, Part::Name)),

@@ -542,9 +542,10 @@ impl GraphqlEndpoint {
 
 /// The answer when the service itself overlooks its deadline.
 fn late(error: GraphqlError) -> Reply {
-    let answer = match error.code == shared::DEADLINE_EXCEEDED {
-        true => Answer::without_data(error),
-        false => Answer::failed(error),
+    let answer = if error.code == shared::DEADLINE_EXCEEDED {
+        Answer::without_data(error)
+    } else {
+        Answer::failed(error)
     };
     Reply::Executed(answer)
 }

@@ -461,9 +461,10 @@ mod tests {
                 __schema @skip(if: $no) { types { name } } }",
         ];
         for query in queries {
-            let variables = match query.starts_with("query") {
-                true => json!({ "name": "Star", "no": false }),
-                false => json!({}),
+            let variables = if query.starts_with("query") {
+                json!({ "name": "Star", "no": false })
+            } else {
+                json!({})
             };
             let (written, expected) = answer(&schema, query, variables);
             assert_eq!(written.to_string(), expected.to_string(), "{query}");

@@ -63,9 +63,10 @@ impl<'a> Writer<'a> {
                     EdgePart::Node(level) => {
                         let node = fetched.positions[*level][index];
                         let level = plan.levels[*level];
-                        written = match self.is_known(level, node) {
-                            true => self.object(level, node),
-                            false => Err(PropagateNull),
+                        written = if self.is_known(level, node) {
+                            self.object(level, node)
+                        } else {
+                            Err(PropagateNull)
                         };
                     }
                     EdgePart::Cursor => self.cursor(plan, &fetched.windowed.position(index))?,

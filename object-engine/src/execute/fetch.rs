@@ -96,9 +96,10 @@ async fn fetch_depth(
         let waits = execution.in_chunks
             && nodes.len() > CHUNK
             && can_wait(plan, position, &linker.reached_once);
-        let chunk = match waits {
-            true => read_chunk(execution, position, nodes.slice(0..CHUNK)),
-            false => None,
+        let chunk = if waits {
+            read_chunk(execution, position, nodes.slice(0..CHUNK))
+        } else {
+            None
         };
         started.push(chunk.transpose()?);
     }

@@ -218,9 +218,10 @@ fn follow_edges(
                     _ => true,
                 };
                 let values = column.of(node);
-                match follows {
-                    true => nodes.reach_values(values, &mut targets),
-                    false => targets.extend(values.iter().map(|_| NOT_AN_OBJECT)),
+                if follows {
+                    nodes.reach_values(values, &mut targets)
+                } else {
+                    targets.extend(values.iter().map(|_| NOT_AN_OBJECT))
                 }
             }
             targets

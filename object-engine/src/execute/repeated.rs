@@ -18,9 +18,12 @@ pub(super) struct Repeated {
 impl Repeated {
     /// Makes room for all objects, as far as there is memory: without it, nothing is copied.
     pub(super) fn new(context: &CallContext, levels: &[FetchedLevel]) -> Self {
-        let room = |level: &FetchedLevel| match level.reached_once {
-            true => 0,
-            false => level.nodes.len(),
+        let room = |level: &FetchedLevel| {
+            if level.reached_once {
+                0
+            } else {
+                level.nodes.len()
+            }
         };
         let levels = levels.iter().map(|level| {
             let room = room(level);

@@ -559,9 +559,10 @@ impl<'a> Attempt<'a> {
         result: &FieldResult,
         store: &dyn GraphStore,
     ) -> Result<Option<Fetched>> {
-        match field.read_back.roots.is_empty() {
-            true => Ok(None),
-            false => self.read_back(field, &result.ids(), store).await.map(Some),
+        if field.read_back.roots.is_empty() {
+            Ok(None)
+        } else {
+            self.read_back(field, &result.ids(), store).await.map(Some)
         }
     }
 

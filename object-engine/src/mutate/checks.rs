@@ -526,14 +526,15 @@ pub(super) fn count(property: &Property, values: &[Term], keys: &HashSet<ValueKe
 /// Returns the pattern of the quads that a step follows.
 pub(super) fn pattern_of(id: &NamedNode, step: &Step) -> QuadPattern {
     let predicate = step.predicate.clone();
-    match step.inverse {
-        false => QuadPattern::Values {
+    if !step.inverse {
+        QuadPattern::Values {
             subject: id.clone(),
             predicate,
-        },
-        true => QuadPattern::Links {
+        }
+    } else {
+        QuadPattern::Links {
             predicate,
             object: id.clone(),
-        },
+        }
     }
 }

@@ -338,9 +338,10 @@ impl<'a> Draft<'a> {
     ) {
         let of = &self.setting.schema()[property];
         // All that is given for a new object is written, in both directions.
-        let current = match self.entry(place).is_new {
-            true => Vec::new(),
-            false => self.current(id, of),
+        let current = if self.entry(place).is_new {
+            Vec::new()
+        } else {
+            self.current(id, of)
         };
         let mut known: HashSet<ValueKey<'_>> = current.iter().map(|term| key(of, term)).collect();
         let terms = self.terms(values);
@@ -380,12 +381,11 @@ impl<'a> Draft<'a> {
     /// Returns the values of a property as they are now.
     pub(super) fn current(&self, id: &NamedNode, property: &Property) -> Vec<Term> {
         let step = Step::from(&property.path);
-        match step.inverse {
-            false => self.overlay.values(id, &step.predicate).cloned().collect(),
-            true => {
-                let links = self.overlay.links(&step.predicate, id);
-                links.cloned().map(Term::from).collect()
-            }
+        if !step.inverse {
+            self.overlay.values(id, &step.predicate).cloned().collect()
+        } else {
+            let links = self.overlay.links(&step.predicate, id);
+            links.cloned().map(Term::from).collect()
         }
     }
 
@@ -443,9 +443,10 @@ impl<'a> Draft<'a> {
         };
         self.touch(subject, || Step::forward(predicate.clone()), touch);
         let triple = Triple::new(subject.clone(), predicate, object);
-        match adds {
-            true => self.overlay.add(triple, self.setting.graph),
-            false => self.overlay.remove(&triple),
+        if adds {
+            self.overlay.add(triple, self.setting.graph)
+        } else {
+            self.overlay.remove(&triple)
         }
     }
 
@@ -468,9 +469,10 @@ impl<'a> Draft<'a> {
 
     /// Notes which steps the deleted objects leave other values in.
     pub(super) fn touch_around_deleted(&mut self) {
-        let changed: Vec<Triple> = match self.deleted.is_empty() {
-            true => Vec::new(),
-            false => self.overlay.changed().cloned().collect(),
+        let changed: Vec<Triple> = if self.deleted.is_empty() {
+            Vec::new()
+        } else {
+            self.overlay.changed().cloned().collect()
         };
         for triple in changed {
             if let oxrdf::NamedOrBlankNode::NamedNode(subject) = &triple.subject {

@@ -47,9 +47,10 @@ impl InGraph {
 
     /// Returns the list of a change that it belongs to while it is pending.
     fn list_of<'c>(&self, change: &'c mut QuadChange) -> &'c mut Vec<Quad> {
-        match self.present {
-            true => &mut change.added,
-            false => &mut change.removed,
+        if self.present {
+            &mut change.added
+        } else {
+            &mut change.removed
         }
     }
 }

@@ -78,9 +78,10 @@ pub(super) fn write(
     if writer.answer.check_size().is_err() {
         return Ok(Err(writer.answer.into_errors()));
     }
-    match writer.answer.is_out_of_memory() {
-        true => Err(StoreError::Call(CallError::OutOfMemory)),
-        false => Ok(Ok(writer.answer.finish(Ok(())))),
+    if writer.answer.is_out_of_memory() {
+        Err(StoreError::Call(CallError::OutOfMemory))
+    } else {
+        Ok(Ok(writer.answer.finish(Ok(()))))
     }
 }
 

@@ -743,17 +743,16 @@ impl<'p, 'a> Planner<'p, 'a> {
         let (objects, variables_decide) = variables.apart(|| self.objects_of_slot(&parameter));
         let (condition, page) = objects?;
         let step = Step::from(&property.path);
-        Ok(match variables_decide {
-            false => builder.slot(step, condition, page),
-            true => {
-                let slot = Slot {
-                    step,
-                    of: builder.of.clone(),
-                    condition,
-                    page,
-                };
-                builder.slot_of_request(slot, parameter)
-            }
+        Ok(if !variables_decide {
+            builder.slot(step, condition, page)
+        } else {
+            let slot = Slot {
+                step,
+                of: builder.of.clone(),
+                condition,
+                page,
+            };
+            builder.slot_of_request(slot, parameter)
         })
     }
 

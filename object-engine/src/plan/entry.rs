@@ -380,9 +380,10 @@ impl EntryReader<'_> {
         };
         let replace = matches!(value_of("replace"), Some(Input::Boolean(true)));
         let Some(patch) = value_of("patch") else {
-            return Some(match replace {
-                true => Change::Set(values),
-                false => Change::Add(values),
+            return Some(if replace {
+                Change::Set(values)
+            } else {
+                Change::Add(values)
             });
         };
         if replace {

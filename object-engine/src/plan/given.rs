@@ -122,9 +122,10 @@ fn scalar_literal(scalar: Scalar, text: &str) -> Option<Literal> {
         let fits = canonical_value(scalar, literal.as_ref()).is_some();
         return fits.then_some(literal);
     }
-    let written = match text.contains(['e', 'E']) {
-        true => plain_number(text)?,
-        false => text.to_owned(),
+    let written = if text.contains(['e', 'E']) {
+        plain_number(text)?
+    } else {
+        text.to_owned()
     };
     let source = match scalar.is_float() {
         true => xsd::DOUBLE,

@@ -104,9 +104,10 @@ impl<'a> OrderBuilder<'a> {
 
     /// Refuses a key that speaks of what cannot be read.
     fn require(&self, holds: bool, key: &str) -> Result<()> {
-        match holds {
-            true => Ok(()),
-            false => Err(self.view.denied("orderBy", key).at(self.location)),
+        if holds {
+            Ok(())
+        } else {
+            Err(self.view.denied("orderBy", key).at(self.location))
         }
     }
 
@@ -115,9 +116,10 @@ impl<'a> OrderBuilder<'a> {
     fn require_all(&self, at: &[Branch], part: Part, key: &str) -> Result<()> {
         let readable = |branch: &Branch| {
             let ty = branch.ty;
-            match branch.path.is_empty() {
-                true => self.view.reads_wherever_shown(ty, part),
-                false => matches!(self.view.readable(ty, part), Shown::All),
+            if branch.path.is_empty() {
+                self.view.reads_wherever_shown(ty, part)
+            } else {
+                matches!(self.view.readable(ty, part), Shown::All)
             }
         };
         self.require(at.iter().all(readable), key)

@@ -581,9 +581,10 @@ impl Job {
             StoreError::Call(CallError::OutOfMemory | CallError::Overloaded)
         );
         let error = store_error(error, &self.call.request_id);
-        match is_overload {
-            true => Reply::Overloaded(error),
-            false => Reply::Executed(Answer::without_data(error)),
+        if is_overload {
+            Reply::Overloaded(error)
+        } else {
+            Reply::Executed(Answer::without_data(error))
         }
     }
 }

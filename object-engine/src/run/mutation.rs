@@ -98,9 +98,10 @@ impl Job {
         }
         let (job, own) = (self.clone(), Arc::clone(ready));
         let plan = ready.mutation();
-        let weight = match plan.is_small() && !plan.selects() {
-            true => Weight::Medium,
-            false => Weight::Long,
+        let weight = if plan.is_small() && !plan.selects() {
+            Weight::Medium
+        } else {
+            Weight::Long
         };
         // Connections and timers of the store are those of this runtime; the threads of slots may be those
         // of another one, which has neither.

@@ -126,12 +126,11 @@ impl DataFolder {
 
     fn over(image: ImageStore, folder: &Path) -> Result<Self, FolderError> {
         let schemas = folder.join(SCHEMAS);
-        let schemas = match image.is_read_only() {
-            true => FolderSchemaStore::open_read_only(schemas)?,
-            false => {
-                permissions::narrow(folder);
-                FolderSchemaStore::open(schemas)?
-            }
+        let schemas = if image.is_read_only() {
+            FolderSchemaStore::open_read_only(schemas)?
+        } else {
+            permissions::narrow(folder);
+            FolderSchemaStore::open(schemas)?
         };
         Ok(DataFolder {
             image: Arc::new(image),

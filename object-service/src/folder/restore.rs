@@ -40,18 +40,20 @@ pub fn restore(
         });
     }
     // Inside of a folder that is there: it may be on a disk of its own.
-    let stage = match is_there {
-        true => folder.join(STAGE),
-        false => unfinished(folder),
+    let stage = if is_there {
+        folder.join(STAGE)
+    } else {
+        unfinished(folder)
     };
     remove_unfinished(&stage)?;
     let restored = copy_locked(backup, &stage)
         // Which checks all of it; the lock ends before the names change.
         .and_then(|()| DataFolder::open(&stage, options).map(drop))
         .and_then(|()| {
-            match is_there {
-                true => move_up(&stage, folder),
-                false => fs::rename(&stage, folder).and_then(|()| sync_parent(folder)),
+            if is_there {
+                move_up(&stage, folder)
+            } else {
+                fs::rename(&stage, folder).and_then(|()| sync_parent(folder))
             }
             .map_err(FolderError::io(folder))
         });

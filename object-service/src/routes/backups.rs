@@ -48,12 +48,13 @@ fn refused(error: BackupError) -> HttpError {
         error = cause as &dyn std::error::Error,
         "a backup cannot be made"
     );
-    match cause.code() == around::DISK_FULL {
-        true => HttpError::new(around::DISK_FULL, "there is no room for the backup"),
-        false => HttpError::new(
+    if cause.code() == around::DISK_FULL {
+        HttpError::new(around::DISK_FULL, "there is no room for the backup")
+    } else {
+        HttpError::new(
             code::BACKUP_FAILED,
             "the backup cannot be made; details are in the log under the request id",
-        ),
+        )
     }
 }
 

@@ -48,13 +48,12 @@ pub(crate) async fn read(
         let headers = [(ETAG, tag), (VARY, HeaderValue::from(ACCEPT))];
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
-    let mut response = match prefers(&headers, YAML_TYPES, &["application/ld+json"]) {
-        true => {
-            let content_type = HeaderValue::from_static("text/yaml; charset=utf-8");
-            let headers = [(CONTENT_TYPE, content_type), (ETAG, tag)];
-            (headers, stored.text.to_string()).into_response()
-        }
-        false => answer(StatusCode::OK, &stored)?,
+    let mut response = if prefers(&headers, YAML_TYPES, &["application/ld+json"]) {
+        let content_type = HeaderValue::from_static("text/yaml; charset=utf-8");
+        let headers = [(CONTENT_TYPE, content_type), (ETAG, tag)];
+        (headers, stored.text.to_string()).into_response()
+    } else {
+        answer(StatusCode::OK, &stored)?
     };
     response
         .headers_mut()
@@ -89,9 +88,10 @@ pub(crate) async fn replace(
         "soml-rbac",
         &rights.changes_since(old.as_ref()),
     );
-    let status = match is_new {
-        true => StatusCode::CREATED,
-        false => StatusCode::OK,
+    let status = if is_new {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
     };
     answer(status, &stored)
 }

@@ -281,9 +281,10 @@ fn parser(input: &Input<'_>) -> Result<RdfParser, LoadError> {
     let Some(base) = input.base else {
         return Ok(parser);
     };
-    let given = match is_json {
-        true => plain_base(base),
-        false => base.into(),
+    let given = if is_json {
+        plain_base(base)
+    } else {
+        base.into()
     };
     parser
         .with_base_iri(given)

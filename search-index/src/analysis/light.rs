@@ -381,9 +381,12 @@ fn is_letter(unit: u16) -> bool {
     static LETTER: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"\p{L}").expect("the expression is valid"));
     let letter = char::from_u32(unit.into());
-    letter.is_some_and(|letter| match letter.is_ascii() {
-        true => letter.is_ascii_alphabetic(),
-        false => LETTER.is_match(letter.encode_utf8(&mut [0; 4])),
+    letter.is_some_and(|letter| {
+        if letter.is_ascii() {
+            letter.is_ascii_alphabetic()
+        } else {
+            LETTER.is_match(letter.encode_utf8(&mut [0; 4]))
+        }
     })
 }
 

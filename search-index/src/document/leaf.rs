@@ -117,15 +117,14 @@ impl<'v> LeafWriter<'v> {
                 spec,
                 accepted: &[],
             };
-            match self.field.multiple {
-                true => languages.list(self.terms, fits),
-                false => {
-                    let choice = languages.single(self.terms, fits);
-                    if choice.chosen.is_empty() {
-                        choice.others
-                    } else {
-                        choice.chosen
-                    }
+            if self.field.multiple {
+                languages.list(self.terms, fits)
+            } else {
+                let choice = languages.single(self.terms, fits);
+                if choice.chosen.is_empty() {
+                    choice.others
+                } else {
+                    choice.chosen
                 }
             }
         };
@@ -247,9 +246,10 @@ impl<'v> LeafWriter<'v> {
             spec,
             accepted: &[],
         };
-        let mut wanted = match multiple {
-            true => terms.iter().collect(),
-            false => languages.single(&terms, |_| true).chosen,
+        let mut wanted = if multiple {
+            terms.iter().collect()
+        } else {
+            languages.single(&terms, |_| true).chosen
         };
         if !multiple {
             wanted.truncate(1);

@@ -61,9 +61,10 @@ impl Match {
 impl Range {
     fn expanded_terms(&self) -> u64 {
         let mut bounds = self.lower.iter().chain(&self.upper);
-        match bounds.any(|bound| matches!(bound.value, Value::Text(_))) {
-            true => EXPANSIONS.into(),
-            false => 1,
+        if bounds.any(|bound| matches!(bound.value, Value::Text(_))) {
+            EXPANSIONS.into()
+        } else {
+            1
         }
     }
 }

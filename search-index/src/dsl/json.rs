@@ -35,9 +35,10 @@ impl Search {
         if !self.aggregations.is_empty() {
             body.put("aggs", aggregations(&self.aggregations));
         }
-        match self.source.is_empty() {
-            true => body.put("_source", false),
-            false => body.put("_source", self.source.as_slice()),
+        if self.source.is_empty() {
+            body.put("_source", false)
+        } else {
+            body.put("_source", self.source.as_slice())
         }
         body.into()
     }
@@ -288,9 +289,10 @@ fn inner_aggregations(aggregation: &Aggregation) -> Option<Json> {
 
 fn terms_aggregation(terms: &TermsAggregation) -> Json {
     let mut members = Members::of("field", terms.field.as_str());
-    let size = match terms.is_chosen_after() {
-        true => terms.shard_size().unwrap_or(terms.size),
-        false => terms.size,
+    let size = if terms.is_chosen_after() {
+        terms.shard_size().unwrap_or(terms.size)
+    } else {
+        terms.size
     };
     members.put("size", size);
     members.put("min_doc_count", terms.min_doc_count);

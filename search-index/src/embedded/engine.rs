@@ -329,9 +329,10 @@ impl Shared {
             context.check()?;
             let opened = {
                 let catalog = self.catalog();
-                match catalog.contains(name.as_str()) {
-                    true => catalog.get(name.as_str()),
-                    false => continue,
+                if catalog.contains(name.as_str()) {
+                    catalog.get(name.as_str())
+                } else {
+                    continue;
                 }
             };
             let bad = |message: &str| IndexHealth::new(HealthLevel::Bad, message);
@@ -610,9 +611,10 @@ impl SearchEngine for EmbeddedEngine {
         let (snapshot, after) = (open.snapshot(), after.map(str::to_owned));
         let is_short = snapshot.size() <= SHORT;
         let run = move |watch: &Watch| search::ids(&snapshot, after.as_deref(), size, watch);
-        match is_short {
-            true => run(&Watch::new(context.clone(), 0)),
-            false => self.read(false, 0, context, run).await,
+        if is_short {
+            run(&Watch::new(context.clone(), 0))
+        } else {
+            self.read(false, 0, context, run).await
         }
     }
 }

@@ -226,9 +226,10 @@ impl<'i> Indexes<'i> {
                 let name = state.name.to_string();
                 return Err(EngineError::NotOurs { name });
             }
-            match is_concrete {
-                true => replaces_index = true,
-                false => leads_to.push(state),
+            if is_concrete {
+                replaces_index = true
+            } else {
+                leads_to.push(state)
             }
         }
         leads_to.sort_by_key(|state| state.name.number_behind(alias));

@@ -194,9 +194,10 @@ impl Writer<'_> {
 
     /// Fails in place of an error whose cause is that the engine does not have all of the index.
     async fn explain(&self, error: &IndexerError) -> Result<(), IndexerError> {
-        match error.may_be_of_shards() {
-            true => self.building().check(true, self.clock.context).await,
-            false => Ok(()),
+        if error.may_be_of_shards() {
+            self.building().check(true, self.clock.context).await
+        } else {
+            Ok(())
         }
     }
 

@@ -220,15 +220,16 @@ impl Exchange<'_> {
             traced.failed("connection");
             let is_connect = error.is_connect();
             let cause = causes(error);
-            match is_connect {
-                true => Failure::Connect {
+            if is_connect {
+                Failure::Connect {
                     address: address.clone(),
                     cause,
-                },
-                false => Failure::Lost {
+                }
+            } else {
+                Failure::Lost {
                     address: address.clone(),
                     cause,
-                },
+                }
             }
         })?;
         let status = response.status();

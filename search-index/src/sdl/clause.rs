@@ -476,14 +476,15 @@ impl<'i> Clauses<'i> {
                 .iter()
                 .map(|language| language.tag.as_str())
                 .collect();
-            let message = match tags.is_empty() {
-                true => format!(
+            let message = if tags.is_empty() {
+                format!(
                     "`{lang}` is not indexed; the schema names no language under `analysis.lang`"
-                ),
-                false => format!(
+                )
+            } else {
+                format!(
                     "`{lang}` is not indexed; the languages are {}",
                     tags.join(", ")
-                ),
+                )
             };
             return Err(self.place.error(code::LANGUAGE_NOT_INDEXED, message));
         }

@@ -176,9 +176,10 @@ fn floor(number: &DecimalNumber) -> Option<i128> {
     let whole = text.split('.').next()?;
     // Between -1 and 0, the digits before the point are `-0`.
     let whole: i128 = whole.parse().ok()?;
-    match number.is_negative() && !number.is_whole() {
-        true => whole.checked_sub(1),
-        false => Some(whole),
+    if number.is_negative() && !number.is_whole() {
+        whole.checked_sub(1)
+    } else {
+        Some(whole)
     }
 }
 

@@ -45,9 +45,10 @@ impl<'t> Trail<'t> {
     /// Says in an error where the clause stands, unless it says that of a clause inside of this one.
     pub(super) fn mark(&self, error: GraphqlError) -> GraphqlError {
         let is_marked = error.details().any(|(key, _)| key == CLAUSE);
-        match is_marked {
-            true => error,
-            false => error.with(CLAUSE, self.to_string()),
+        if is_marked {
+            error
+        } else {
+            error.with(CLAUSE, self.to_string())
         }
     }
 }

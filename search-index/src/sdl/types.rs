@@ -174,9 +174,10 @@ impl Adder<'_> {
         }
         let of = &self.soml[object.object];
         let description = of.label.as_deref().or(of.descr.as_deref());
-        let description = match object.id_only {
-            true => "An object of which the index has the id",
-            false => description.unwrap_or(&of.name.graphql),
+        let description = if object.id_only {
+            "An object of which the index has the id"
+        } else {
+            description.unwrap_or(&of.name.graphql)
         };
         self.types.object(name, description, fields);
         for (key, embedded) in embedded(object) {

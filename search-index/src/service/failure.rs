@@ -54,8 +54,9 @@ pub(super) fn failure(error: &EngineError, request_id: &str) -> Failure {
 
 fn call(error: &CallError) -> Failure {
     let told = GraphqlError::from(*error);
-    match told.code == shared::OVERLOADED {
-        true => Failure::Overloaded(told),
-        false => Failure::Failed(told),
+    if told.code == shared::OVERLOADED {
+        Failure::Overloaded(told)
+    } else {
+        Failure::Failed(told)
     }
 }

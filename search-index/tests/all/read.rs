@@ -78,9 +78,10 @@ impl Triples {
             name => NamedNode::new_unchecked(format!("http://e/{name}")),
         };
         let quad = |(subject, predicate, object): &(&str, &str, &str)| {
-            let object: Term = match object.starts_with('"') {
-                true => object.parse().expect("a literal"),
-                false => node(object).into(),
+            let object: Term = if object.starts_with('"') {
+                object.parse().expect("a literal")
+            } else {
+                node(object).into()
             };
             Quad::new(
                 node(subject),

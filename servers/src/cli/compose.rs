@@ -93,9 +93,10 @@ pub(super) enum Origin {
 
 impl Origin {
     fn of(value: &str) -> Origin {
-        match value.starts_with("http://") || value.starts_with("https://") {
-            true => Origin::Endpoint(value.to_owned()),
-            false => Origin::File(PathBuf::from(value)),
+        if value.starts_with("http://") || value.starts_with("https://") {
+            Origin::Endpoint(value.to_owned())
+        } else {
+            Origin::File(PathBuf::from(value))
         }
     }
 

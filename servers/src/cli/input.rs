@@ -86,9 +86,10 @@ impl Input {
     /// Refuses data to load when a server or a folder holds the data, for commands that keep nothing.
     pub(super) fn check_against_stores(&self, settings: &Settings) -> Result<(), CliError> {
         self.check_against(settings)?;
-        match settings.store.data_dir.is_some() && self.has_data() {
-            true => Err(two_stores()),
-            false => Ok(()),
+        if settings.store.data_dir.is_some() && self.has_data() {
+            Err(two_stores())
+        } else {
+            Ok(())
         }
     }
 

@@ -29,15 +29,12 @@ impl Load {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
         let settings = self.config.told(console)?;
         let folder = self.folder.of(&settings)?;
-        let loaded = match has_data(&folder)? {
-            true => {
-                let image = open_image(&folder, &settings.folder_options())?;
-                self.reading.load(&self.data, &image, console)?
-            }
-            false => {
-                let new = NewFolder::new(&folder, &settings.folder_options());
-                self.reading.load(&self.data, &new, console)?
-            }
+        let loaded = if has_data(&folder)? {
+            let image = open_image(&folder, &settings.folder_options())?;
+            self.reading.load(&self.data, &image, console)?
+        } else {
+            let new = NewFolder::new(&folder, &settings.folder_options());
+            self.reading.load(&self.data, &new, console)?
         };
         writeln!(console.out, "{loaded}")?;
         Ok(Exit::Success)

@@ -89,11 +89,12 @@ async fn published(url: &str) -> Result<Vec<Key>, CliError> {
 
 /// Returns the address of a service with these settings on this machine.
 fn own_address(settings: &Settings) -> String {
-    match settings.host.is_unspecified() {
-        true => format!("http://localhost:{}", settings.port),
-        false => format!(
+    if settings.host.is_unspecified() {
+        format!("http://localhost:{}", settings.port)
+    } else {
+        format!(
             "http://{}",
             std::net::SocketAddr::new(settings.host, settings.port)
-        ),
+        )
     }
 }

@@ -66,9 +66,10 @@ impl Plan {
         let ids = self.label.iter().map(|label| {
             let position = known.iter().position(|known| known == label);
             position.map(|at| supergraph.label_id(at)).ok_or_else(|| {
-                let known = match known.is_empty() {
-                    true => "it has none".to_owned(),
-                    false => format!("it has {}", known.join(", ")),
+                let known = if known.is_empty() {
+                    "it has none".to_owned()
+                } else {
+                    format!("it has {}", known.join(", "))
                 };
                 CliError::Usage(format!("the supergraph has no label `{label}`; {known}"))
             })

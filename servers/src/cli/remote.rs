@@ -188,9 +188,10 @@ impl RemoteService {
         // Whoever stops waiting does not stop the work.
         let request = self.client.put(url).timeout(LONG_TIMEOUT);
         let (status, body) = read(self.send(request).await?).await?;
-        match status.is_success() {
-            true => Ok(()),
-            false => Err(self.refused(status, &body).await),
+        if status.is_success() {
+            Ok(())
+        } else {
+            Err(self.refused(status, &body).await)
         }
     }
 

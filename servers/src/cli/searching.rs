@@ -121,10 +121,7 @@ pub(super) async fn beside(
             });
         }
     }
-    let storage = match keeps_data {
-        true => storage,
-        false => Storage::Memory,
-    };
+    let storage = if keeps_data { storage } else { Storage::Memory };
     let indexing = settings.search.indexing != Switch::Off;
     let data = indexing.then(|| Arc::clone(store));
     let search = search_app(app, data, schemas, storage, &settings)?;
@@ -300,15 +297,16 @@ pub(super) fn announce(
     base: &str,
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
-    match app.has_schema() {
-        true => writeln!(
+    if app.has_schema() {
+        writeln!(
             console.out,
             "Search:   {base}/graphql\nGraphiQL: {base}/  (for searches)"
-        )?,
-        false => writeln!(
+        )?
+    } else {
+        writeln!(
             console.out,
             "Search:   {base}/graphql  (no schema is bound: PUT {base}/soml/<id>/search)"
-        )?,
+        )?
     }
     Ok(())
 }

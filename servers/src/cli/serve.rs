@@ -573,9 +573,10 @@ pub(super) fn run_to_end(
 pub(super) fn verifier(settings: &Settings, insecure: bool) -> Result<Option<Verifier>, CliError> {
     let security = &settings.security;
     if security.is_on() {
-        return match security.has_keys() {
-            true => Ok(Some(Verifier::of(&security.verifier_options())?)),
-            false => Err(CliError::TokenKeysMissing),
+        return if security.has_keys() {
+            Ok(Some(Verifier::of(&security.verifier_options())?))
+        } else {
+            Err(CliError::TokenKeysMissing)
         };
     }
     if settings.search.roles == SearchRoles::Said(Switch::On) {
@@ -602,20 +603,20 @@ async fn announce(
     let base = base(address);
     writeln!(console.out, "GraphQL:  {base}/graphql")?;
     if app.has_schema() {
-        let page = match has_gateway {
-            true => "for objects",
-            false => "open this in a browser",
+        let page = if has_gateway {
+            "for objects"
+        } else {
+            "open this in a browser"
         };
         writeln!(console.out, "GraphiQL: {base}/  ({page})")?;
     } else {
         keeping::announce_unbound(settings, app, &base, console).await?;
     }
-    let security = match app.needs_tokens() {
-        true => "on; requests need a token",
-        false => {
-            "off; whoever reaches this address may use the API (security.secret or \
-             security.jwks.url makes requests need a token)"
-        }
+    let security = if app.needs_tokens() {
+        "on; requests need a token"
+    } else {
+        "off; whoever reaches this address may use the API (security.secret or \
+         security.jwks.url makes requests need a token)"
     };
     writeln!(console.out, "Security: {security}")?;
     if let Some(writing) = keeping::writing(settings, app) {

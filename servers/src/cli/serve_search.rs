@@ -128,9 +128,10 @@ impl Serve {
             (true, _) => Some(DataStore::open(settings)?),
             (false, _) => None,
         };
-        let storage = match has_own {
-            true => Storage::Memory,
-            false => settings.search_storage(),
+        let storage = if has_own {
+            Storage::Memory
+        } else {
+            settings.search_storage()
         };
         Ok(Source { store, storage })
     }

@@ -148,11 +148,12 @@ async fn bound_document(folder: &DataFolder) -> Result<Option<(String, Arc<str>)
         let stored = schemas.get(&id).await.map_err(failed)?;
         return Ok(stored.map(|stored| (id, stored.text)));
     }
-    match schemas.list().await.map_err(failed)?.is_empty() {
-        true => Ok(None),
-        false => Err(CliError::Usage(
-            "the folder has stored schemas and none of them is bound: name a document with --schema".to_owned(),
-        )),
+    if schemas.list().await.map_err(failed)?.is_empty() {
+        Ok(None)
+    } else {
+        Err(CliError::Usage(
+        "the folder has stored schemas and none of them is bound: name a document with --schema".to_owned(),
+    ))
     }
 }
 

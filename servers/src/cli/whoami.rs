@@ -217,9 +217,10 @@ fn time_of(claims: &Map<String, Value>, claim: &str) -> Option<String> {
         s if s < 172_800.0 => (s / 3_600.0, "hours"),
         s => (s / 86_400.0, "days"),
     };
-    Some(match seconds < 0.0 {
-        true => format!("{number:.0} {unit} ago"),
-        false => format!("in {number:.0} {unit}"),
+    Some(if seconds < 0.0 {
+        format!("{number:.0} {unit} ago")
+    } else {
+        format!("in {number:.0} {unit}")
     })
 }
 

@@ -155,18 +155,20 @@ impl SearchSettings {
     /// Returns the nodes that are searched; none if the engine is embedded.
     #[must_use]
     pub fn searched_nodes(&self) -> &Addresses {
-        match self.rest_uris.is_empty() {
-            true => &self.host,
-            false => &self.rest_uris,
+        if self.rest_uris.is_empty() {
+            &self.host
+        } else {
+            &self.rest_uris
         }
     }
 
     /// Returns the nodes that are written to; none if the engine is embedded.
     #[must_use]
     pub fn written_nodes(&self) -> &Addresses {
-        match self.host.is_empty() {
-            true => &self.rest_uris,
-            false => &self.host,
+        if self.host.is_empty() {
+            &self.rest_uris
+        } else {
+            &self.host
         }
     }
 

@@ -48,10 +48,7 @@ impl Counts {
 
     /// Says that spans have left the queue, and whether the collector has them.
     pub(super) fn dequeue(&self, spans: usize, is_sent: bool) {
-        let count = match is_sent {
-            true => &self.sent,
-            false => &self.failed,
-        };
+        let count = if is_sent { &self.sent } else { &self.failed };
         count.fetch_add(spans as u64, Ordering::Relaxed);
         self.waiting.fetch_sub(spans, Ordering::Relaxed);
         if !is_sent {

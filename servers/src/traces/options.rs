@@ -140,9 +140,10 @@ impl Variables<'_> {
                     && HeaderValue::from_str(value.trim()).is_ok()
             })
         };
-        match text.split_terminator(',').all(is_header) {
-            true => Ok(()),
-            false => Err(refused(name, "headers such as `name=value,other=value`")),
+        if text.split_terminator(',').all(is_header) {
+            Ok(())
+        } else {
+            Err(refused(name, "headers such as `name=value,other=value`"))
         }
     }
 

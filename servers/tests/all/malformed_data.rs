@@ -50,9 +50,12 @@ fn load(name: &str, text: &[u8]) -> Result<Loaded, LoadError> {
     let mut objects: Vec<_> = store
         .snapshot()
         .iter()
-        .map(|quad| match quad.graph_name.is_default_graph() {
-            true => quad.object.to_string(),
-            false => format!("{} {}", quad.object, quad.graph_name),
+        .map(|quad| {
+            if quad.graph_name.is_default_graph() {
+                quad.object.to_string()
+            } else {
+                format!("{} {}", quad.object, quad.graph_name)
+            }
         })
         .collect();
     objects.sort();

@@ -277,9 +277,10 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        match std::thread::panicking() {
-            true => drop(self.stop.take()),
-            false => self.stop(),
+        if std::thread::panicking() {
+            drop(self.stop.take())
+        } else {
+            self.stop()
         }
     }
 }

@@ -164,9 +164,10 @@ fn the_folder_of_data_may_be_the_one_that_a_search_service_has_by_default() {
         let program = env!("CARGO_BIN_EXE_search-service");
         let search = || Program::start(program, folder.path(), &OPEN, &[], "Search:");
         for _ in 0..2 {
-            let programs = match search_first {
-                true => [search(), objects()],
-                false => [objects(), search()],
+            let programs = if search_first {
+                [search(), objects()]
+            } else {
+                [objects(), search()]
             };
             assert!(
                 folder

@@ -49,9 +49,10 @@ fn without_nulls(value: &Value) -> Value {
                 .map(|(name, value)| (name.clone(), without_nulls(value)))
                 .filter(|(_, value)| !value.is_null());
             let fields: Map<_, _> = fields.collect();
-            match fields.is_empty() {
-                true => Value::Null,
-                false => Value::Object(fields),
+            if fields.is_empty() {
+                Value::Null
+            } else {
+                Value::Object(fields)
             }
         }
         Value::Array(values) => values.iter().map(without_nulls).collect(),

@@ -63,9 +63,10 @@ impl FusionAuth {
                 },
             }
         }
-        match hashed.is_empty() {
-            true => Ok(steps),
-            false => Err(IdpError::HashedPasswords { users: hashed }),
+        if hashed.is_empty() {
+            Ok(steps)
+        } else {
+            Err(IdpError::HashedPasswords { users: hashed })
         }
     }
 
@@ -150,11 +151,12 @@ impl FusionAuth {
         let is_same_email = |email| same("email", email);
         let is_user =
             same("username", &user.username) && user.email.as_deref().is_none_or(is_same_email);
-        match is_user {
-            true => Ok(Some(found)),
-            false => Err(IdpError::OtherUser {
+        if is_user {
+            Ok(Some(found))
+        } else {
+            Err(IdpError::OtherUser {
                 user: user.username.clone(),
-            }),
+            })
         }
     }
 

@@ -79,9 +79,10 @@ impl Key {
             .iter()
             .map(Key::from_section)
             .collect::<Result<_, _>>()?;
-        match keys.is_empty() {
-            true => Err(KeyError::Nothing),
-            false => Ok(keys),
+        if keys.is_empty() {
+            Err(KeyError::Nothing)
+        } else {
+            Ok(keys)
         }
     }
 
@@ -102,9 +103,10 @@ impl Key {
 
     /// Reads `security.secret`: PEM for algorithms with public keys, any other text for HMAC.
     pub(super) fn from_setting(text: &str) -> Result<Vec<Self>, KeyError> {
-        match Key::is_public(text) {
-            true => Key::from_pem(text),
-            false => Ok(vec![Key::hmac(text.as_bytes())]),
+        if Key::is_public(text) {
+            Key::from_pem(text)
+        } else {
+            Ok(vec![Key::hmac(text.as_bytes())])
         }
     }
 
@@ -198,9 +200,10 @@ pub(super) fn check_modulus(modulus: &[u8]) -> Result<(), KeyError> {
         .first()
         .map_or(0, |byte| byte.leading_zeros() as usize);
     let bits = modulus.len() * 8 - unused;
-    match (RSA_BITS..=MAX_RSA_BITS).contains(&bits) {
-        true => Ok(()),
-        false => Err(KeyError::Length),
+    if (RSA_BITS..=MAX_RSA_BITS).contains(&bits) {
+        Ok(())
+    } else {
+        Err(KeyError::Length)
     }
 }
 

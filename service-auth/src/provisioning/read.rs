@@ -64,9 +64,10 @@ impl Provisioning {
             Document::parse(text).map_err(|found| invalid(found.iter().map(of_yaml).collect()))?;
         let mut reader = Reader::new(text, variable);
         let read = reader.document(document.root());
-        match reader.mistakes.is_empty() {
-            true => Ok(read),
-            false => Err(invalid(reader.mistakes)),
+        if reader.mistakes.is_empty() {
+            Ok(read)
+        } else {
+            Err(invalid(reader.mistakes))
         }
     }
 }

@@ -38,9 +38,10 @@ pub(super) fn fill(
 
 fn property(slot: &Slot<'_>, owner: ObjectId, scope: &Scope, object: &RawSearch<'_>) -> Property {
     let raw = &*slot.raw;
-    let name = match slot.plain_name && slot.written == "name" {
-        true => scope.names.vocab_name(),
-        false => scope.names.property_name(slot.written),
+    let name = if slot.plain_name && slot.written == "name" {
+        scope.names.vocab_name()
+    } else {
+        scope.names.property_name(slot.written)
     };
     let iri = match raw.rdf_prop {
         Some(text) => scope.names.expand_or_default(text.value),

@@ -218,9 +218,10 @@ impl Values<'_> {
             (None, None) if target.is_missing => (CheckCode::TargetMissing, None),
             (None, None) => (CheckCode::TargetUntyped, None),
         };
-        let code = match self.is_left_out(value) {
-            true => CheckCode::TargetLeftOut,
-            false => code,
+        let code = if self.is_left_out(value) {
+            CheckCode::TargetLeftOut
+        } else {
+            code
         };
         let found = found.as_deref().unwrap_or("no type");
         let detail = format!("{found} where {wanted} is declared");

@@ -102,9 +102,10 @@ impl<'a> Layout<'a> {
     /// Returns the property that names nearly all instances, unless a superclass has one.
     pub(super) fn name(&self, class: &str) -> Option<&'a str> {
         let mut above = self.statistics.lineage(class).skip(1);
-        match above.any(|of| self.best_name(of).is_some()) {
-            true => None,
-            false => self.best_name(class),
+        if above.any(|of| self.best_name(of).is_some()) {
+            None
+        } else {
+            self.best_name(class)
         }
     }
 

@@ -254,9 +254,10 @@ fn leaves_to_complain_of(checked: &Checked<'_>, set: &[Selected<'_>]) -> Vec<(Na
                     if is_external(checked, field) {
                         continue;
                     }
-                    match field.inner.is_empty() {
-                        true => found.push((field.parent.clone(), field.field.name.clone())),
-                        false => walk(checked, &field.inner, found),
+                    if field.inner.is_empty() {
+                        found.push((field.parent.clone(), field.field.name.clone()))
+                    } else {
+                        walk(checked, &field.inner, found)
                     }
                 }
             }

@@ -54,9 +54,12 @@ impl Merge<'_> {
         if types.iter().all(|(_, ty)| ty == first) {
             return Some((*first).clone());
         }
-        let includes = |one: &Type, other: &Type| match is_input {
-            false => self.relations.includes(one, other),
-            true => self.relations.includes(other, one),
+        let includes = |one: &Type, other: &Type| {
+            if !is_input {
+                self.relations.includes(one, other)
+            } else {
+                self.relations.includes(other, one)
+            }
         };
         let best = types
             .iter()

@@ -103,11 +103,12 @@ impl Merge<'_> {
             ));
         };
         if let Some(canonical) = subgraph.links.directives.get(bare) {
-            return match WITHOUT_ASKING.contains(canonical) {
-                true => Ok(None),
-                false => Err(format!(
+            return if WITHOUT_ASKING.contains(canonical) {
+                Ok(None)
+            } else {
+                Err(format!(
                     "`{written}` is a directive of federation, of which the composer decides what becomes: remove `@composeDirective`"
-                )),
+                ))
             };
         }
         let definition = subgraph.schema.directive_definitions.get(bare);

@@ -198,9 +198,10 @@ impl<'m> Merge<'m> {
                     .maybe(name!("override"), moved.from.as_deref())
                     .flag(name!("usedOverridden"), moved.is_overridden)
                     .maybe(name!("overrideLabel"), moved.label.as_deref());
-            let join = match contexts.is_empty() {
-                true => join,
-                false => join.with(name!("contextArguments"), Value::List(contexts)),
+            let join = if contexts.is_empty() {
+                join
+            } else {
+                join.with(name!("contextArguments"), Value::List(contexts))
             };
             joins.push(join.node());
         }

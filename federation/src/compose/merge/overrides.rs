@@ -82,11 +82,12 @@ impl Merge<'_> {
         let facts = &self.facts[origin.at];
         let (ty, field) = (origin.parent.name(), &origin.field.name);
         let is_used = facts.is_used(ty, field) || facts.is_key_field(ty, field);
-        let message = match is_used {
-            true => format!(
+        let message = if is_used {
+            format!(
                 "`{coordinate}` is overridden; `{from}` still needs it: it can be made `@external` there"
-            ),
-            false => format!("`{coordinate}` is overridden, and can be removed from `{from}`"),
+            )
+        } else {
+            format!("`{coordinate}` is overridden, and can be removed from `{from}`")
         };
         let place = vec![self.place(origin.at, origin.field.name.location())];
         let code = HintCode::OVERRIDDEN_FIELD_CAN_BE_REMOVED;

@@ -54,13 +54,10 @@ impl<'m> Merge<'m> {
         }
         let all = self.named(resolving.iter().map(|source| source.at));
         let names = self.named(private.iter().map(|source| source.at));
-        let message = match private.len() == resolving.len() {
-            true => {
-                format!("`{coordinate}` is resolved by {all}, and is `@shareable` in none of them")
-            }
-            false => {
-                format!("`{coordinate}` is resolved by {all}, and is not `@shareable` in {names}")
-            }
+        let message = if private.len() == resolving.len() {
+            format!("`{coordinate}` is resolved by {all}, and is `@shareable` in none of them")
+        } else {
+            format!("`{coordinate}` is resolved by {all}, and is not `@shareable` in {names}")
         };
         let places: Vec<_> = resolving
             .iter()

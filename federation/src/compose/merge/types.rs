@@ -178,9 +178,10 @@ impl<'m> Merge<'m> {
                 let join = begin()
                     .with(name!("key"), key.fields.as_str())
                     .flag(name!("extension"), key.is_of_extension && is_type);
-                let join = match key.is_resolvable {
-                    true => join,
-                    false => join.with(name!("resolvable"), Value::Boolean(false)),
+                let join = if key.is_resolvable {
+                    join
+                } else {
+                    join.with(name!("resolvable"), Value::Boolean(false))
                 };
                 joins.push(end(join));
             }
@@ -273,9 +274,10 @@ impl<'m> Merge<'m> {
             return;
         }
         let is_interface = sources.iter().any(|(_, ty)| ty.is_interface());
-        let code = match is_interface {
-            true => HintCode::INCONSISTENT_INTERFACE_VALUE_TYPE_FIELD,
-            false => HintCode::INCONSISTENT_OBJECT_VALUE_TYPE_FIELD,
+        let code = if is_interface {
+            HintCode::INCONSISTENT_INTERFACE_VALUE_TYPE_FIELD
+        } else {
+            HintCode::INCONSISTENT_OBJECT_VALUE_TYPE_FIELD
         };
         let names = self.named(missing.iter().map(|(at, _)| *at));
         let message = format!("`{name}.{field}` is missing in {names}");

@@ -41,9 +41,10 @@ pub(in crate::compose) fn check(
             error.help("give all subgraphs what the default value uses, or take another one"),
         );
     }
-    match errors.is_empty() {
-        true => Ok(()),
-        false => Err(errors),
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(errors)
     }
 }
 

@@ -253,9 +253,10 @@ impl Checked<'_> {
             (Value::Object(members), ExtendedType::InputObject(input)) => {
                 members.iter().find_map(|(name, value)| {
                     let field = input.fields.get(name)?;
-                    match is_hidden(&field.directives) {
-                        true => Some(format!("{ty}.{name}")),
-                        false => self.hidden_in(value, field.ty.inner_named_type()),
+                    if is_hidden(&field.directives) {
+                        Some(format!("{ty}.{name}"))
+                    } else {
+                        self.hidden_in(value, field.ty.inner_named_type())
                     }
                 })
             }

@@ -97,12 +97,13 @@ impl<'a> Sink<'a> {
             allowance,
             refused: None,
         };
-        match is_compressed {
-            false => Sink::Plain(text),
-            true => Sink::Gzip {
+        if !is_compressed {
+            Sink::Plain(text)
+        } else {
+            Sink::Gzip {
                 decoder: Box::new(MultiGzDecoder::new(text)),
                 arrived: 0,
-            },
+            }
         }
     }
 

@@ -279,8 +279,9 @@ fn failed(
     error: reqwest::Error,
     otherwise: fn(Box<dyn std::error::Error + Send + Sync>) -> TransportError,
 ) -> TransportError {
-    match error.is_connect() && error.is_timeout() {
-        true => TransportError::TimedOut(Phase::Connecting),
-        false => otherwise(Box::new(error.without_url())),
+    if error.is_connect() && error.is_timeout() {
+        TransportError::TimedOut(Phase::Connecting)
+    } else {
+        otherwise(Box::new(error.without_url()))
     }
 }

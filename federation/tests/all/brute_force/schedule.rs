@@ -54,9 +54,10 @@ impl State {
                     *known = (*known).max(*length);
                 }
             }
-            match group.is_of_entities() {
-                true => *chain.entry(group.subgraph).or_default() += 1,
-                false => alone += 1,
+            if group.is_of_entities() {
+                *chain.entry(group.subgraph).or_default() += 1
+            } else {
+                alone += 1
             }
             for (subgraph, length) in &chain {
                 let known = longest.entry(*subgraph).or_default();

@@ -103,9 +103,10 @@ impl Generator<'_> {
                 "mood: Mood",
                 "moods: [Mood!]",
             ] {
-                let owner = match random.chance(50) {
-                    true => by,
-                    false => *random.pick(&entity.graphs),
+                let owner = if random.chance(50) {
+                    by
+                } else {
+                    *random.pick(&entity.graphs)
                 };
                 entity.fields.push(plain(signature, &[owner]));
             }

@@ -62,9 +62,10 @@ impl Generator<'_> {
                 let (ty, is_leaf) = self.field_type(&graphs);
                 let has_arguments = self.random.chance(25);
                 let name = format!("f{number}");
-                let signature = match has_arguments {
-                    true => format!("{name}(x: Int, y: String = \"d\"): {ty}"),
-                    false => format!("{name}: {ty}"),
+                let signature = if has_arguments {
+                    format!("{name}(x: Int, y: String = \"d\"): {ty}")
+                } else {
+                    format!("{name}: {ty}")
                 };
                 let mut directives: Vec<String> = graphs.iter().map(|g| on(*g)).collect();
                 if self.random.chance(6) {

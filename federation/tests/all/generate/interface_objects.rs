@@ -55,9 +55,10 @@ impl Generator<'_> {
             }
             let keys: BTreeMap<usize, Vec<&'static str>> =
                 graphs.iter().map(|index| (*index, vec!["id"])).collect();
-            let titled = match self.random.chance(50) {
-                true => &graphs,
-                false => &known,
+            let titled = if self.random.chance(50) {
+                &graphs
+            } else {
+                &known
             };
             self.entities.push(Entity {
                 name: format!("{NAME}{number}"),
@@ -101,9 +102,10 @@ impl Generator<'_> {
             for number in 0..1 + self.random.below(3) {
                 let (ty, _) = self.field_type(&[*index]);
                 let name = format!("lent{index}x{number}");
-                let signature = match self.random.chance(25) {
-                    true => format!("{name}(x: Int, y: String = \"d\"): {ty}"),
-                    false => format!("{name}: {ty}"),
+                let signature = if self.random.chance(25) {
+                    format!("{name}(x: Int, y: String = \"d\"): {ty}")
+                } else {
+                    format!("{name}: {ty}")
                 };
                 let _ = writeln!(fields, "  {signature} {}", on(*index));
                 self.lend(item, &name, signature, &[]);

@@ -12,12 +12,11 @@ impl Generator<'_> {
                 };
                 let entity = &mut self.entities[index];
                 let has_arguments = entity.fields[place].signature.contains('(');
-                let text = match has_arguments {
-                    true => {
-                        self.features.insert("requires with arguments");
-                        format!("{input}(x: {number})")
-                    }
-                    false => input.clone(),
+                let text = if has_arguments {
+                    self.features.insert("requires with arguments");
+                    format!("{input}(x: {number})")
+                } else {
+                    input.clone()
                 };
                 let computed = entity.fields[place].directives.iter();
                 let mut computed = computed.filter(|d| d.contains("requires"));

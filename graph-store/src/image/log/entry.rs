@@ -141,18 +141,20 @@ pub(in crate::image) fn write_record(record: &ChangeRecord) -> Vec<u8> {
 pub(in crate::image) fn read_record(sequence: u64, bytes: &[u8]) -> Option<ChangeRecord> {
     let mut input = Input::new(sequence, bytes)?;
     let request = input.text()?.to_owned();
-    let idempotency_key = match input.flag()? {
-        true => Some(input.text()?.to_owned()),
-        false => None,
+    let idempotency_key = if input.flag()? {
+        Some(input.text()?.to_owned())
+    } else {
+        None
     };
     let digest = input.text()?.to_owned();
     let is_before = input.flag()?;
     let seconds = input.number()?;
     let nanos = u32::try_from(input.number()?).ok()?;
     let span = Duration::from_secs(seconds).checked_add(Duration::from_nanos(nanos.into()))?;
-    let time = match is_before {
-        true => SystemTime::UNIX_EPOCH.checked_sub(span)?,
-        false => SystemTime::UNIX_EPOCH.checked_add(span)?,
+    let time = if is_before {
+        SystemTime::UNIX_EPOCH.checked_sub(span)?
+    } else {
+        SystemTime::UNIX_EPOCH.checked_add(span)?
     };
     let mut changes = Vec::new();
     for _ in 0..input.count()? {

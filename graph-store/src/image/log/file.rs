@@ -34,9 +34,10 @@ const HEAD: u64 = 4_096;
 impl Disk {
     /// Fails if something may not be written.
     pub(in crate::image) fn check_room(&self) -> io::Result<()> {
-        match self.is_full.load(Ordering::SeqCst) {
-            true => Err(io::ErrorKind::StorageFull.into()),
-            false => Ok(()),
+        if self.is_full.load(Ordering::SeqCst) {
+            Err(io::ErrorKind::StorageFull.into())
+        } else {
+            Ok(())
         }
     }
 
@@ -58,9 +59,10 @@ impl Disk {
         while self.is_held.load(Ordering::SeqCst) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        match self.fails_to_sync.load(Ordering::SeqCst) {
-            true => Err(io::Error::other("the sync fails")),
-            false => Ok(()),
+        if self.fails_to_sync.load(Ordering::SeqCst) {
+            Err(io::Error::other("the sync fails"))
+        } else {
+            Ok(())
         }
     }
 }

@@ -211,15 +211,16 @@ impl Log {
                     Some(redb::DatabaseError::Storage(redb::StorageError::Io(io)))
                         if io.kind() == std::io::ErrorKind::InvalidData
                 );
-        match is_content {
-            true => ImageError::LogDamaged {
+        if is_content {
+            ImageError::LogDamaged {
                 path,
                 what: error.to_string(),
-            },
-            false => ImageError::Log {
+            }
+        } else {
+            ImageError::Log {
                 path,
                 source: error,
-            },
+            }
         }
     }
 
@@ -262,9 +263,10 @@ impl Log {
         // A database that has failed once fails from then on, and does not say what became of its file.
         self.close();
         let is_nothing = self.reopen(last).is_ok() || heads() == before;
-        Err(match is_nothing {
-            true => Unwritten::Nothing(error),
-            false => Unwritten::Unknown(error),
+        Err(if is_nothing {
+            Unwritten::Nothing(error)
+        } else {
+            Unwritten::Unknown(error)
         })
     }
 

@@ -24,9 +24,12 @@ fn term() -> impl Strategy<Value = Term> {
 }
 
 fn any_quad() -> impl Strategy<Value = Quad> {
-    let node = ("\\PC{0,4}", any::<bool>()).prop_map(|(text, is_blank)| match is_blank {
-        true => NamedOrBlankNode::from(BlankNode::new_unchecked(text)),
-        false => NamedNode::new_unchecked(text).into(),
+    let node = ("\\PC{0,4}", any::<bool>()).prop_map(|(text, is_blank)| {
+        if is_blank {
+            NamedOrBlankNode::from(BlankNode::new_unchecked(text))
+        } else {
+            NamedNode::new_unchecked(text).into()
+        }
     });
     (node.clone(), "\\PC{0,3}", term(), prop::option::of(node)).prop_map(|(s, p, o, g)| {
         let graph = match g {
@@ -61,9 +64,10 @@ fn any_record() -> impl Strategy<Value = ChangeRecord> {
             digest: request.clone(),
             request,
             idempotency_key,
-            time: match time.0 {
-                true => SystemTime::UNIX_EPOCH + span,
-                false => SystemTime::UNIX_EPOCH - span,
+            time: if time.0 {
+                SystemTime::UNIX_EPOCH + span
+            } else {
+                SystemTime::UNIX_EPOCH - span
             },
             changes,
         };

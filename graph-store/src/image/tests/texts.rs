@@ -37,9 +37,10 @@ fn objects() -> impl Strategy<Value = Term> {
 fn quads() -> impl Strategy<Value = Vec<Quad>> {
     let quad = (0..40_u8, select(vec!["a", "b"]), objects(), any::<bool>());
     let quad = quad.prop_map(|(subject, property, object, is_named)| {
-        let graph = match is_named {
-            true => named("graph").into(),
-            false => GraphName::DefaultGraph,
+        let graph = if is_named {
+            named("graph").into()
+        } else {
+            GraphName::DefaultGraph
         };
         Quad::new(named(&subject.to_string()), named(property), object, graph)
     });
@@ -68,15 +69,16 @@ fn conditions() -> impl Strategy<Value = TermCondition> {
                 domain,
                 operator: Operator::Matches(regex, false),
             });
-            match is_tagged {
-                false => test,
-                true => TermCondition::All(vec![
+            if !is_tagged {
+                test
+            } else {
+                TermCondition::All(vec![
                     TermCondition::Lang {
                         include: vec![TagRange::Tag("en".to_owned())],
                         exclude: Vec::new(),
                     },
                     test,
-                ]),
+                ])
             }
         },
     )
@@ -96,10 +98,7 @@ proptest! {
             builder.add(quad.as_ref()).unwrap();
         }
         let store = ImageStore::new(builder.build().unwrap());
-        let removed: Vec<Quad> = match of_image.is_empty() {
-            true => Vec::new(),
-            false => removed.iter().map(|at| at.get(&of_image).clone()).collect(),
-        };
+        let removed: Vec<Quad> = if of_image.is_empty() { Vec::new() } else { removed.iter().map(|at| at.get(&of_image).clone()).collect() };
         let mut all: BTreeSet<String> = of_image.iter().map(Quad::to_string).collect();
         for quad in &removed {
             all.remove(&quad.to_string());

@@ -150,9 +150,10 @@ impl<N: Clone + Eq + Hash> OrderedList<N> {
 
     /// Returns all objects.
     pub(crate) fn nodes(&self) -> Arc<[N]> {
-        match self.removed.is_empty() && self.inserted.is_empty() {
-            true => Arc::clone(&self.base),
-            false => self.range(0..self.len()).into(),
+        if self.removed.is_empty() && self.inserted.is_empty() {
+            Arc::clone(&self.base)
+        } else {
+            self.range(0..self.len()).into()
         }
     }
 

@@ -61,9 +61,12 @@ fn check_quad<'q>(
     dots: DotSegments,
     checked: &mut HashSet<&'q str>,
 ) -> Result<(), StoreError> {
-    let mut check_node = |node: &'q NamedNode| match checked.insert(node.as_str()) {
-        true => check_node(node, dots),
-        false => Ok(()),
+    let mut check_node = |node: &'q NamedNode| {
+        if checked.insert(node.as_str()) {
+            check_node(node, dots)
+        } else {
+            Ok(())
+        }
     };
     if let NamedOrBlankNode::NamedNode(subject) = &quad.subject {
         check_node(subject)?;
@@ -103,11 +106,12 @@ fn check_node(node: &NamedNode, dots: DotSegments) -> Result<(), StoreError> {
         let mut segments = parsed.path().split('/');
         segments.any(|segment| matches!(segment, "." | ".."))
     };
-    match dots == DotSegments::Resolved && has_dots() {
-        true => Err(StoreError::Unsupported(format!(
+    if dots == DotSegments::Resolved && has_dots() {
+        Err(StoreError::Unsupported(format!(
             "`{iri}` has the path segments `.` or `..`, which servers resolve to another IRI"
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }
 
@@ -122,11 +126,12 @@ fn check_literal(literal: &Literal, dots: DotSegments) -> Result<(), StoreError>
         && first.bytes().all(|byte| byte.is_ascii_alphabetic())
         && parts
             .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-    match is_tag {
-        true => Ok(()),
-        false => Err(StoreError::Unsupported(format!(
+    if is_tag {
+        Ok(())
+    } else {
+        Err(StoreError::Unsupported(format!(
             "`{tag}` is not a valid language tag"
-        ))),
+        )))
     }
 }
 

@@ -178,11 +178,12 @@ fn pass_on(
             passed = passed.header(name, value);
         }
     }
-    let mut answered = match request.body.is_empty() {
-        true => agent.run(passed.body(()).unwrap()).unwrap(),
-        false => agent
+    let mut answered = if request.body.is_empty() {
+        agent.run(passed.body(()).unwrap()).unwrap()
+    } else {
+        agent
             .run(passed.body(request.body.clone()).unwrap())
-            .unwrap(),
+            .unwrap()
     };
     let header = |name: &str| {
         let value = answered.headers().get(name);

@@ -104,9 +104,10 @@ impl EventsBody {
         let segments = segments.into_iter().map(one_line);
         let event = std::iter::once(Bytes::from_static(NEXT)).chain(segments);
         let event: Vec<Bytes> = event.chain([end]).collect();
-        match event.iter().map(Bytes::len).sum::<usize>() <= ONE_SEGMENT {
-            true => self.segments.push_back(event.concat().into()),
-            false => self.segments.extend(event),
+        if event.iter().map(Bytes::len).sum::<usize>() <= ONE_SEGMENT {
+            self.segments.push_back(event.concat().into())
+        } else {
+            self.segments.extend(event)
         }
     }
 

@@ -120,9 +120,10 @@ impl ValueReader<'_> {
             return;
         }
         let whole = terms.iter().map(TermView::whole);
-        let whole: Vec<WholeTerm<'a>> = match values.cast {
-            true => whole.filter_map(|term| self.cast(term)).collect(),
-            false => whole.collect(),
+        let whole: Vec<WholeTerm<'a>> = if values.cast {
+            whole.filter_map(|term| self.cast(term)).collect()
+        } else {
+            whole.collect()
         };
         self.read_several(&whole, out);
     }

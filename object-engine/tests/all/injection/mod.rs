@@ -119,9 +119,10 @@ fn case(world: &World, seed: u64, tally: &mut Tally) -> Result<(), String> {
         }
     }
     if !told.codes.is_empty() {
-        return match after == before.quads {
-            true => Ok(()),
-            false => fail(format!("refused, but {}", changes(&before.quads, &after))),
+        return if after == before.quads {
+            Ok(())
+        } else {
+            fail(format!("refused, but {}", changes(&before.quads, &after)))
         };
     }
     if attempt.is_no_text {

@@ -119,9 +119,10 @@ impl Wanted {
                     canonical_value(*scalar, &stored),
                 );
                 let is_it = wanted.is_some() && wanted == kept || is_number(*scalar, text, form);
-                match is_it {
-                    true => Ok(shown(subject, &name, stored)),
-                    false => Err(format!("{found} is stored for {text:?}")),
+                if is_it {
+                    Ok(shown(subject, &name, stored))
+                } else {
+                    Err(format!("{found} is stored for {text:?}"))
                 }
             }
         }
@@ -207,9 +208,10 @@ impl NewId {
                 end.bytes().all(is_plain) && decoded(end).as_deref() == Some(slug.as_bytes())
             }),
         };
-        match affected.len() == 1 && is_right && NamedNode::new(id).is_ok() {
-            true => Ok(id.clone()),
-            false => Err(format!("other objects are affected: {affected:?}")),
+        if affected.len() == 1 && is_right && NamedNode::new(id).is_ok() {
+            Ok(id.clone())
+        } else {
+            Err(format!("other objects are affected: {affected:?}"))
         }
     }
 }
@@ -265,12 +267,11 @@ pub(super) fn attempt(random: &mut Random, before: &Before) -> Attempt {
     };
     let is_mutation = !draft.field.starts_with("thing(");
     let keyed = is_mutation && random.chance(12);
-    let (key, caller) = match keyed {
-        true => {
-            let mut text = || texts::hostile(random).replace(HALF, "");
-            (Some(text()), Some(text()))
-        }
-        false => (None, None),
+    let (key, caller) = if keyed {
+        let mut text = || texts::hostile(random).replace(HALF, "");
+        (Some(text()), Some(text()))
+    } else {
+        (None, None)
     };
     Attempt {
         place: draft.place,
@@ -304,9 +305,10 @@ fn body(random: &mut Random, draft: &Draft, is_mutation: bool) -> String {
             let literal = literal(input, escapes);
             // As an escape of GraphQL in place of one of JSON.
             let literal = literal.replace("\\uf8ff", half);
-            let literal = match random.chance(50) {
-                true => literal.replace(HALF, half),
-                false => literal,
+            let literal = if random.chance(50) {
+                literal.replace(HALF, half)
+            } else {
+                literal
             };
             let field = draft.field.replace(place, &literal);
             json!({ "query": format!("{keyword} {{ {field} }}") })
@@ -386,11 +388,12 @@ fn in_values(random: &mut Random) -> Place {
             created(("a text in a language", text), "Thing", input, wanted)
         }
         3 => {
-            let text = match random.chance(30) {
-                true => random
+            let text = if random.chance(30) {
+                random
                     .choose(&["en-GB", "de", "x-a", "i-klingon", "en_GB"])
-                    .to_owned(),
-                false => text,
+                    .to_owned()
+            } else {
+                text
             };
             let wanted =
                 Wanted::tagged("x", &text).map(|value| (made_up(), vec![("label", value)]));
@@ -520,9 +523,10 @@ fn in_ids(random: &mut Random) -> Place {
 /// In the patterns and prefixes of the schema itself.
 fn in_schema(random: &mut Random) -> Place {
     let text = texts::hostile(random).replace(HALF, "");
-    let (pattern, prefix, ty) = match random.chance(50) {
-        true => (format!("{text}${{slug}}"), "placed/".to_owned(), "Named"),
-        false => ("named/${slug}".to_owned(), text.clone(), "Placed"),
+    let (pattern, prefix, ty) = if random.chance(50) {
+        (format!("{text}${{slug}}"), "placed/".to_owned(), "Named")
+    } else {
+        ("named/${slug}".to_owned(), text.clone(), "Placed")
     };
     let schema = schema(&pattern, &prefix);
     let is_valid = soml_core::load(&schema).schema.is_some();
@@ -532,9 +536,10 @@ fn in_schema(random: &mut Random) -> Place {
         vec![("slug", Wanted::text("x"))],
     );
     let draft = created(("a pattern or a prefix", text), ty, input, Some(wanted));
-    match is_valid {
-        true => (draft, schema),
-        false => in_ids(random),
+    if is_valid {
+        (draft, schema)
+    } else {
+        in_ids(random)
     }
 }
 
@@ -578,14 +583,15 @@ fn in_updates(random: &mut Random, before: &Before) -> Place {
         2 => {
             let is_stored = text == *known || text == "plain";
             let removed = vec![Literal::new_simple_literal(&text).into()];
-            let expected = match is_stored {
-                true => Expected::Set {
+            let expected = if is_stored {
+                Expected::Set {
                     thing,
                     property: "texts",
                     removed,
                     added: vec![Wanted::text("x")],
-                },
-                false => Expected::Nothing,
+                }
+            } else {
+                Expected::Nothing
             };
             let input = json!({ "id": thing, "texts": { "value": ["x"], "patch": text } });
             updated("a text to be patched", text, input, expected)
@@ -629,9 +635,10 @@ fn before_text(before: &Before, thing: &str) -> Vec<Term> {
 
 /// In filters of deletions.
 fn in_deletions(random: &mut Random, before: &Before) -> Place {
-    let text = match random.chance(50) {
-        true => random.pick(&before.texts).clone(),
-        false => texts::hostile(random),
+    let text = if random.chance(50) {
+        random.pick(&before.texts).clone()
+    } else {
+        texts::hostile(random)
     };
     let is_it = |value: &str| value == text;
     let (place, text, filter, expected) = match random.below(7) {
@@ -700,9 +707,10 @@ fn in_deletions(random: &mut Random, before: &Before) -> Place {
 
 /// In queries, and in what mutations read back.
 fn in_queries(random: &mut Random, before: &Before) -> Place {
-    let text = match random.chance(40) {
-        true => random.pick(&before.texts).clone(),
-        false => texts::hostile(random),
+    let text = if random.chance(40) {
+        random.pick(&before.texts).clone()
+    } else {
+        texts::hostile(random)
     };
     let found = |passes: &dyn Fn(&str) -> bool| Expected::Found(before.things("text", passes));
     let (place, text, field, input, expected) = match random.below(7) {

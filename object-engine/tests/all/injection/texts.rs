@@ -140,9 +140,12 @@ pub(super) fn iri(random: &mut Random) -> String {
 
 /// Escapes all that is not a letter or a digit, so that an IRI may hold it.
 fn encoded(text: &str) -> String {
-    let byte = |byte: u8| match byte.is_ascii_alphanumeric() {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02x}"),
+    let byte = |byte: u8| {
+        if byte.is_ascii_alphanumeric() {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02x}")
+        }
     };
     text.bytes().map(byte).collect()
 }

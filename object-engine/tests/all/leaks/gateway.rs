@@ -96,9 +96,10 @@ impl Completion<'_> {
         object: &Value,
         is_certain: bool,
     ) -> Result<(), WithoutKey> {
-        match around.ty == set.ty && is_certain {
-            true => self.set(set, object),
-            false => Ok(()),
+        if around.ty == set.ty && is_certain {
+            self.set(set, object)
+        } else {
+            Ok(())
         }
     }
 

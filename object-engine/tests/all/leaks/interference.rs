@@ -35,9 +35,10 @@ pub(crate) fn interferes(case: &mut Case, tally: &mut Tally) {
         told(case, operation, quads) != told(case, operation, &other)
     };
     let first = format!("{here:?}\n--- and {there:?}");
-    let (operation, quads) = match differs(&operation, &case.quads) {
-        true => shrink(operation, case.quads.clone(), differs),
-        false => (operation, case.quads.clone()),
+    let (operation, quads) = if differs(&operation, &case.quads) {
+        shrink(operation, case.quads.clone(), differs)
+    } else {
+        (operation, case.quads.clone())
     };
     let other = varied(case, &quads, &operation, &mut Random::new(seed));
     let list = |quads: &[Quad]| {

@@ -83,9 +83,10 @@ fn wrong(findings: &Findings, actual: &Value) -> Option<String> {
     let (input, data) = (owned(&findings.input), owned(&findings.data));
     // Whatever is refused is left out of what is checked of the data.
     let about_data: BTreeSet<Found> = found.difference(&input).cloned().collect();
-    let as_expected = match input.is_empty() {
-        true => found == data,
-        false => input.is_subset(&found) && about_data.is_subset(&data),
+    let as_expected = if input.is_empty() {
+        found == data
+    } else {
+        input.is_subset(&found) && about_data.is_subset(&data)
     };
     let is_right = as_expected && is_nothing(actual) && actual["data"].is_object();
     let wanted: BTreeSet<Found> = input.union(&data).cloned().collect();

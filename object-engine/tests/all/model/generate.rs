@@ -208,9 +208,10 @@ impl Generator<'_> {
         let number = self.random.below(IDS);
         let of = self.name(object);
         // What a template makes of the values of `slug`.
-        match self.schema[object].id_pattern.is_some() {
-            true => format!("http://e/{of}/{}", ["a", "b", "c%20d"][number % 3]),
-            false => format!("http://e/{of}/{number}"),
+        if self.schema[object].id_pattern.is_some() {
+            format!("http://e/{of}/{}", ["a", "b", "c%20d"][number % 3])
+        } else {
+            format!("http://e/{of}/{number}")
         }
     }
 
@@ -380,9 +381,10 @@ impl Generator<'_> {
             2 if !is_new => None,
             _ if is_new && has_template => None,
             3..94 => {
-                let wanted = match is_new {
-                    true => self.free(object, state),
-                    false => self.instances(object, state),
+                let wanted = if is_new {
+                    self.free(object, state)
+                } else {
+                    self.instances(object, state)
                 };
                 self.random
                     .some(&wanted)
@@ -438,9 +440,10 @@ impl Generator<'_> {
         let patch = self.random.chance(35).then(|| {
             let known = id.map(|id| stored(state, id, property)).unwrap_or_default();
             let known: Vec<Given> = known.iter().map(|term| as_given(property, term)).collect();
-            match self.random.chance(85) {
-                true => self.random.some(&known).cloned(),
-                false => None,
+            if self.random.chance(85) {
+                self.random.some(&known).cloned()
+            } else {
+                None
             }
         });
         let patch = patch.map(|known| known.unwrap_or_else(|| self.given(property, true)));
@@ -489,9 +492,10 @@ impl Generator<'_> {
                 continue;
             }
             let existing = self.instances(range, state);
-            let known = match self.random.chance(92) {
-                true => self.random.some(&existing).cloned(),
-                false => None,
+            let known = if self.random.chance(92) {
+                self.random.some(&existing).cloned()
+            } else {
+                None
             };
             let bad = self.random.chance(1);
             let id = known.unwrap_or_else(|| self.pooled(object));
@@ -537,9 +541,10 @@ impl Generator<'_> {
                 let existing = self.instances(object, state);
                 let listed: Vec<String> = (0..self.random.between(1, 2))
                     .map(|_| {
-                        let known = match self.random.chance(95) {
-                            true => self.random.some(&existing).cloned(),
-                            false => None,
+                        let known = if self.random.chance(95) {
+                            self.random.some(&existing).cloned()
+                        } else {
+                            None
                         };
                         known.unwrap_or_else(|| self.pooled(object))
                     })

@@ -219,10 +219,13 @@ pub(super) fn selection(schema: &Schema, object: ObjectId) -> String {
         let name = &property.name.graphql;
         let _ = match property.range {
             Range::Object(_) => write!(out, " {name} {{ id }}"),
-            Range::Literal(_) => match property.max.is_multiple() {
-                true => write!(out, " {name}(lang: \"ALL\") {{ value lang type }}"),
-                false => write!(out, " {name} {{ value lang type }}"),
-            },
+            Range::Literal(_) => {
+                if property.max.is_multiple() {
+                    write!(out, " {name}(lang: \"ALL\") {{ value lang type }}")
+                } else {
+                    write!(out, " {name} {{ value lang type }}")
+                }
+            }
             _ => write!(out, " {name}"),
         };
     }

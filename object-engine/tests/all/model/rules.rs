@@ -701,9 +701,10 @@ impl<'a> Writer<'a> {
     fn add_values(&mut self, place: usize, id: &str, property: &'a Property, values: &[New]) {
         // All that is given for a new object is written, in both directions.
         let is_new = self.created.get(id).is_some_and(|(_, new)| *new == place);
-        let mut known = match is_new {
-            true => Vec::new(),
-            false => self.current(id, property),
+        let mut known = if is_new {
+            Vec::new()
+        } else {
+            self.current(id, property)
         };
         for value in values {
             match value {
@@ -729,9 +730,10 @@ impl<'a> Writer<'a> {
         let iri = property.path.iri();
         let backwards = matches!(property.path, Path::Inverse { .. });
         self.touch(place, (id, iri, backwards), (false, adds));
-        let (subject, object) = match backwards {
-            true => (term.clone(), node),
-            false => (node, term.clone()),
+        let (subject, object) = if backwards {
+            (term.clone(), node)
+        } else {
+            (node, term.clone())
         };
         let mut triples = vec![(subject.clone(), iri, object.clone(), backwards)];
         for partner in self.partners(iri) {
@@ -741,9 +743,10 @@ impl<'a> Writer<'a> {
             let Term::NamedNode(subject) = &subject else {
                 continue;
             };
-            match adds {
-                true => self.put(subject.as_str(), iri, &object),
-                false => self.take(subject.as_str(), iri, &object),
+            if adds {
+                self.put(subject.as_str(), iri, &object)
+            } else {
+                self.take(subject.as_str(), iri, &object)
             }
             self.touch(place, (subject.as_str(), iri, false), (aside, adds));
         }

@@ -31,9 +31,10 @@ pub(super) fn term(schema: &Schema, property: &Property, given: &Given) -> Resul
     {
         return Err(VALUE);
     }
-    match language_fits(schema, property, &term) {
-        true => Ok(term),
-        false => Err(LANG),
+    if language_fits(schema, property, &term) {
+        Ok(term)
+    } else {
+        Err(LANG)
     }
 }
 
@@ -118,9 +119,10 @@ fn scalar_literal(scalar: Scalar, text: &str) -> Option<Literal> {
         Scalar::Boolean => ["true", "false"].contains(&text).then(|| text.to_owned())?,
         Scalar::Decimal => {
             text.parse::<f64>().ok()?;
-            match text.contains('.') {
-                true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-                false => text.to_owned(),
+            if text.contains('.') {
+                text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            } else {
+                text.to_owned()
             }
         }
         Scalar::Date => {

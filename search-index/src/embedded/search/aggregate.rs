@@ -244,11 +244,12 @@ impl<'a> Aggregator<'a> {
 
     fn count_bucket(&self) -> Result<()> {
         self.buckets.set(self.buckets.get() + 1);
-        match self.buckets.get() > MAX_BUCKETS {
-            true => Err(EngineError::Unsupported(format!(
+        if self.buckets.get() > MAX_BUCKETS {
+            Err(EngineError::Unsupported(format!(
                 "the aggregations have more than {MAX_BUCKETS} buckets"
-            ))),
-            false => Ok(()),
+            )))
+        } else {
+            Ok(())
         }
     }
 
@@ -421,9 +422,10 @@ impl<'s> SegmentValues<'s> {
         let read = dictionary.sorted_ords_to_term_cb(&raw, |text| {
             keys.push(Key::Text(String::from_utf8_lossy(text).into_owned()));
         });
-        match read.map_err(failed)? {
-            true => Ok(keys),
-            false => Err(problem("a value is not in its dictionary")),
+        if read.map_err(failed)? {
+            Ok(keys)
+        } else {
+            Err(problem("a value is not in its dictionary"))
         }
     }
 

@@ -329,9 +329,10 @@ impl<'c> Compiler<'c> {
             Some(leaf) => vec![leaf.clone()],
             None => self.layout.under(&exists.field).cloned().collect(),
         };
-        match leaves.is_empty() {
-            true => Node::Nothing,
-            false => Node::Docs(Source::Present(leaves), factor),
+        if leaves.is_empty() {
+            Node::Nothing
+        } else {
+            Node::Docs(Source::Present(leaves), factor)
         }
     }
 
@@ -343,15 +344,14 @@ impl<'c> Compiler<'c> {
             let message = format!("the values of the field `{}` have no beginning", leaf.path);
             return Err(EngineError::Unsupported(message));
         }
-        let source = match prefix.case_insensitive {
-            true => Source::IgnoringCase(leaf.field, IgnoringCase::new(&prefix.value, true)),
-            false => {
-                let lower = prefix.value.clone().into_bytes();
-                // No byte of UTF-8 is as high as this one.
-                let upper = [lower.as_slice(), &[0xff]].concat();
-                let (lower, upper) = (Limit::Included(lower), Limit::Excluded(upper));
-                Source::Between(leaf.field, lower, upper)
-            }
+        let source = if prefix.case_insensitive {
+            Source::IgnoringCase(leaf.field, IgnoringCase::new(&prefix.value, true))
+        } else {
+            let lower = prefix.value.clone().into_bytes();
+            // No byte of UTF-8 is as high as this one.
+            let upper = [lower.as_slice(), &[0xff]].concat();
+            let (lower, upper) = (Limit::Included(lower), Limit::Excluded(upper));
+            Source::Between(leaf.field, lower, upper)
         };
         Ok(Node::Docs(source, factor))
     }

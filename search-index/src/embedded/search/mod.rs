@@ -148,16 +148,15 @@ fn hit(
         .get_first(layout.own.key)
         .and_then(|value| value.as_str());
     let id = id.ok_or_else(|| problem("a document has no id"))?;
-    let source = match search.source.is_empty() {
-        true => Bytes::from_static(b"{}"),
-        false => {
-            let source = document
-                .get_first(layout.own.source)
-                .and_then(|value| value.as_bytes());
-            let source = source.ok_or_else(|| problem("a document has no source"))?;
-            watch.hold(source.len())?;
-            Bytes::copy_from_slice(source)
-        }
+    let source = if search.source.is_empty() {
+        Bytes::from_static(b"{}")
+    } else {
+        let source = document
+            .get_first(layout.own.source)
+            .and_then(|value| value.as_bytes());
+        let source = source.ok_or_else(|| problem("a document has no source"))?;
+        watch.hold(source.len())?;
+        Bytes::copy_from_slice(source)
     };
     Ok(Hit {
         id: id.to_owned(),

@@ -118,9 +118,10 @@ fn double(leaf: &Leaf, value: &Value) -> Result<f64, EngineError> {
         Value::Text(text) => text.parse().map_err(|_| misfit(leaf, value))?,
         Value::Boolean(_) => return Err(misfit(leaf, value)),
     };
-    match number.is_finite() {
-        true => Ok(number),
-        false => Err(misfit(leaf, value)),
+    if number.is_finite() {
+        Ok(number)
+    } else {
+        Err(misfit(leaf, value))
     }
 }
 
@@ -135,9 +136,10 @@ fn integers(
         None => least,
         Some(bound) => {
             let Whole { floor, is_whole } = whole(leaf, &bound.value)?;
-            match is_whole && bound.inclusive {
-                true => floor,
-                false => floor.saturating_add(1),
+            if is_whole && bound.inclusive {
+                floor
+            } else {
+                floor.saturating_add(1)
             }
         }
     };
@@ -145,9 +147,10 @@ fn integers(
         None => greatest,
         Some(bound) => {
             let Whole { floor, is_whole } = whole(leaf, &bound.value)?;
-            match is_whole && !bound.inclusive {
-                true => floor.saturating_sub(1),
-                false => floor,
+            if is_whole && !bound.inclusive {
+                floor.saturating_sub(1)
+            } else {
+                floor
             }
         }
     };
@@ -183,9 +186,10 @@ pub(super) fn term_bound(bound: Option<&Bound>) -> Limit<Vec<u8>> {
         None => Limit::Unbounded,
         Some(bound) => {
             let term = text_of(&bound.value).into_bytes();
-            match bound.inclusive {
-                true => Limit::Included(term),
-                false => Limit::Excluded(term),
+            if bound.inclusive {
+                Limit::Included(term)
+            } else {
+                Limit::Excluded(term)
             }
         }
     }

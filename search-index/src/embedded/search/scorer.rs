@@ -407,9 +407,10 @@ impl<'s> Without<'s> {
     fn skip(&mut self) -> DocId {
         let mut doc = self.base.doc();
         while doc != TERMINATED && self.excluded.seek(doc) == doc {
-            doc = match self.watch.goes_on(1) {
-                true => self.base.advance(),
-                false => TERMINATED,
+            doc = if self.watch.goes_on(1) {
+                self.base.advance()
+            } else {
+                TERMINATED
             };
         }
         self.doc = doc;
@@ -468,9 +469,10 @@ impl Scorer for Optional<'_> {
 
     fn score(&mut self) -> f32 {
         let doc = self.base.doc();
-        let more = match self.more.seek(doc) == doc {
-            true => self.more.score(),
-            false => 0.0,
+        let more = if self.more.seek(doc) == doc {
+            self.more.score()
+        } else {
+            0.0
         };
         self.base.score() + more
     }

@@ -322,12 +322,13 @@ fn is_sorted_by_32_bits(kind: Kind, mode: SortMode) -> bool {
 /// numbers. Halves are rounded up.
 fn middle(mode: SortMode, values: &[i64], is_unsigned: bool) -> i64 {
     let wrapping = values.iter().fold(0_i64, |sum, n| sum.wrapping_add(*n));
-    let mean = |sum: i64, double: f64, count: usize| match is_unsigned {
-        true => {
+    let mean = |sum: i64, double: f64, count: usize| {
+        if is_unsigned {
             let (sum, count) = (u128::from(sum as u64), count as u128);
             ((2 * sum + count) / (2 * count)) as i64
+        } else {
+            rounded(double / count as f64)
         }
-        false => rounded(double / count as f64),
     };
     let (count, middle) = (values.len(), values.len() / 2);
     match mode {

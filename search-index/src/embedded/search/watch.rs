@@ -52,9 +52,10 @@ impl Watch {
     /// # Errors
     /// Those of [`Watch::step`].
     pub(in crate::embedded) fn steps(&self, steps: usize) -> Result<(), EngineError> {
-        match self.goes_on(steps) {
-            true => Ok(()),
-            false => self.outcome(),
+        if self.goes_on(steps) {
+            Ok(())
+        } else {
+            self.outcome()
         }
     }
 

@@ -52,9 +52,10 @@ fn hits(search: &Search, one: &[Hit], other: &[Hit]) -> Option<String> {
         let mut is_tie = false;
         for (sort, (a, b)) in each {
             if !is_same_key(sort, a.as_ref(), b.as_ref()) {
-                match is_tie {
-                    true => break,
-                    false => return Some(format!("hit {at}: sort {a:?} and {b:?}")),
+                if is_tie {
+                    break;
+                } else {
+                    return Some(format!("hit {at}: sort {a:?} and {b:?}"));
                 }
             }
             is_tie |= matches!(sort, Sort::Score { .. }) && a != b;
@@ -66,9 +67,10 @@ fn hits(search: &Search, one: &[Hit], other: &[Hit]) -> Option<String> {
             ));
         }
         if one.id != other.id {
-            match is_tie {
-                true => continue,
-                false => return Some(format!("hit {at}: id {} and {}", one.id, other.id)),
+            if is_tie {
+                continue;
+            } else {
+                return Some(format!("hit {at}: id {} and {}", one.id, other.id));
             }
         }
         if !search.source.is_empty() && picked(one, search) != picked(other, search) {
@@ -129,9 +131,10 @@ fn aggregations(one: &[AggregationAnswer], other: &[AggregationAnswer]) -> Optio
     }
     let mut each = one.iter().zip(other);
     each.find_map(|(one, other)| {
-        let why = match one.name == other.name {
-            true => content(&one.content, &other.content),
-            false => Some(format!("name {}", other.name)),
+        let why = if one.name == other.name {
+            content(&one.content, &other.content)
+        } else {
+            Some(format!("name {}", other.name))
         };
         why.map(|why| format!("aggregation {}: {why}", one.name))
     })
@@ -148,10 +151,13 @@ fn content(one: &AggregationContent, other: &AggregationContent) -> Option<Strin
                 count: other,
                 aggregations: of_other,
             },
-        ) => match one == other {
-            true => aggregations(inner, of_other),
-            false => Some(format!("{one} and {other} nested objects")),
-        },
+        ) => {
+            if one == other {
+                aggregations(inner, of_other)
+            } else {
+                Some(format!("{one} and {other} nested objects"))
+            }
+        }
         (
             AggregationContent::Buckets {
                 buckets: one,

@@ -35,9 +35,10 @@ pub(crate) fn fewest_documents(
             let mut fewer = documents.clone();
             fewer.drain(start..(start + size).min(documents.len()));
             left -= 1;
-            match differs(&fewer) {
-                true => documents = fewer,
-                false => start += size,
+            if differs(&fewer) {
+                documents = fewer
+            } else {
+                start += size
             }
         }
         size /= 2;

@@ -209,11 +209,13 @@ async fn an_index_that_loses_a_part_while_it_is_built_is_built_anew() {
     for number in 0..=bulks {
         let case = Case::new().await;
         case.engine.state().bulks = 0;
-        case.engine
-            .set_shards(move |name, bulks| match name.ends_with("-2") {
-                true if bulks >= number => lost(),
-                _ => IndexCondition::Available,
-            });
+        case.engine.set_shards(move |name, bulks| {
+            if name.ends_with("-2") && bulks >= number {
+                lost()
+            } else {
+                IndexCondition::Available
+            }
+        });
         let report = run(&case.new).await;
         let report = report.unwrap_or_else(|error| panic!("bulk {number}: {error}"));
         assert!(case.are_new("all is there"));
@@ -234,11 +236,13 @@ async fn an_index_that_loses_a_part_while_it_is_built_is_built_anew() {
 #[tokio::test]
 async fn an_engine_that_loses_every_index_is_given_up_with_what_to_do() {
     let case = Case::new().await;
-    case.engine
-        .set_shards(|name, _| match name.ends_with("-1") {
-            true => IndexCondition::Available,
-            false => lost(),
-        });
+    case.engine.set_shards(|name, _| {
+        if name.ends_with("-1") {
+            IndexCondition::Available
+        } else {
+            lost()
+        }
+    });
     let error = run(&case.new).await.expect_err("nothing stays");
     let is_lost = matches!(&error, IndexerError::Shards { is_lost: true, index, .. } if index.as_str() == "svc-film-5");
     assert!(is_lost, "{error:?}");
@@ -254,9 +258,12 @@ async fn an_engine_that_loses_every_index_is_given_up_with_what_to_do() {
 #[tokio::test]
 async fn a_shard_that_is_away_is_waited_for_and_named_if_it_does_not_come_back() {
     let away = |until: usize| {
-        move |name: &str, bulks: usize| match name.ends_with("-1") || bulks >= until {
-            true => IndexCondition::Available,
-            false => IndexCondition::Waiting("its node is away".to_owned()),
+        move |name: &str, bulks: usize| {
+            if name.ends_with("-1") || bulks >= until {
+                IndexCondition::Available
+            } else {
+                IndexCondition::Waiting("its node is away".to_owned())
+            }
         }
     };
     let case = Case::new().await;

@@ -100,19 +100,19 @@ impl Pair<'_> {
         for text in texts {
             end += text.encode_utf16().count() as u64 + 1;
             let next = at + starts[at..].partition_point(|start| *start < end);
-            match from_first(&tokens[at..next]) == from_first(&self.embedded(&[text])) {
-                true => others.push(*text),
-                false => different.push(text),
+            if from_first(&tokens[at..next]) == from_first(&self.embedded(&[text])) {
+                others.push(*text)
+            } else {
+                different.push(text)
             }
             at = next;
         }
-        match others.len() < texts.len() {
-            true => self.compare(&others, different),
-            false => {
-                let (first, second) = texts.split_at(texts.len() / 2);
-                self.compare(first, different);
-                self.compare(second, different);
-            }
+        if others.len() < texts.len() {
+            self.compare(&others, different)
+        } else {
+            let (first, second) = texts.split_at(texts.len() / 2);
+            self.compare(first, different);
+            self.compare(second, different);
         }
     }
 }

@@ -364,12 +364,13 @@ async fn an_index_that_lost_a_shard_is_told_from_one_that_waits_for_it() {
 #[tokio::test]
 async fn the_engine_is_told_to_give_up_before_its_answer_is() {
     let ours = r#"{"svc-x-1":{"aliases":{},"mappings":{"_meta":{"application":"test","schema":"s","object":"Planet","fingerprint":"f"}}}}"#;
-    let fake = Fake::start(
-        move |_, request, stream| match request.starts_with("POST") {
-            true => say(stream, 200, r#"{"items":[{"index":{"status":201}}]}"#),
-            false => say(stream, 200, ours),
-        },
-    );
+    let fake = Fake::start(move |_, request, stream| {
+        if request.starts_with("POST") {
+            say(stream, 200, r#"{"items":[{"index":{"status":201}}]}"#)
+        } else {
+            say(stream, 200, ours)
+        }
+    });
     let mut options = fake.options();
     options.request_timeout = Duration::from_secs(8);
     let engine = OpenSearch::new(options).expect("an engine");
@@ -397,12 +398,13 @@ async fn the_engine_is_told_to_give_up_before_its_answer_is() {
 #[tokio::test]
 async fn a_node_that_answers_is_not_left_out_for_an_index_that_is_away() {
     let away = r#"{"error":{"type":"search_phase_execution_exception","reason":"all shards failed"},"status":503}"#;
-    let one = Fake::start(
-        move |_, request, stream| match request.contains("svc-x-1") {
-            true => say(stream, 503, away),
-            false => say(stream, 200, COUNT),
-        },
-    );
+    let one = Fake::start(move |_, request, stream| {
+        if request.contains("svc-x-1") {
+            say(stream, 503, away)
+        } else {
+            say(stream, 200, COUNT)
+        }
+    });
     let other = Fake::saying(&[(200, COUNT)]);
     let mut options = options(&format!("{}, {}", one.address, other.address));
     options.aside_interval = PATIENCE;

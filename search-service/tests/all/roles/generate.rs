@@ -294,9 +294,10 @@ pub(super) fn changed(random: &mut Random, data: &mut Data) {
     let iris: Vec<String> = data.keys().cloned().collect();
     if iris.is_empty() || random.chance(15) {
         let (is_work, at) = (random.chance(70), random.below(WORKS));
-        let iri = match is_work {
-            true => format!("http://e/w{at}"),
-            false => format!("http://e/a{}", at % AUTHORS),
+        let iri = if is_work {
+            format!("http://e/w{at}")
+        } else {
+            format!("http://e/a{}", at % AUTHORS)
         };
         data.insert(iri, object(random, is_work));
         return;

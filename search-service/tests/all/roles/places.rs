@@ -141,17 +141,19 @@ fn leaf(random: &mut Random, kind: Kind, depth: usize) -> String {
         is_id = of == kind && end.len() > 1;
         at = of;
     }
-    let field = match is_id || end.len() > 2 {
-        true => "id",
-        false => random.word(at.scalars()),
+    let field = if is_id || end.len() > 2 {
+        "id"
+    } else {
+        random.word(at.scalars())
     };
     let value = operand(random, field);
     let is_text = matches!(field, "title" | "note" | "label" | "team");
     match random.below(8) {
         0 | 1 if is_text => {
-            let fuzzy = match random.chance(30) {
-                true => ", fuzziness: \"1\", max_expansions: 1",
-                false => "",
+            let fuzzy = if random.chance(30) {
+                ", fuzziness: \"1\", max_expansions: 1"
+            } else {
+                ""
             };
             format!("match: {{{way}{field}: {{query: {value}{fuzzy}}}{end}}}")
         }
@@ -197,9 +199,10 @@ fn clause(random: &mut Random, kind: Kind, depth: usize) -> String {
             let several: Vec<_> = several.copied().collect();
             let (name, of) = random.choose(&several);
             let mode = random.word(&["", ", score_mode: SUM", ", score_mode: MAX"]);
-            let inner = match random.chance(30) {
-                true => format!("bool: {{must_not: [{{{}}}]}}", leaf(random, of, 0)),
-                false => leaf(random, of, 0),
+            let inner = if random.chance(30) {
+                format!("bool: {{must_not: [{{{}}}]}}", leaf(random, of, 0))
+            } else {
+                leaf(random, of, 0)
             };
             format!("nested: {{{name}: {{query: {{{inner}}}{mode}}}}}")
         }
@@ -241,9 +244,10 @@ fn selection(random: &mut Random, kind: Kind, depth: usize) -> String {
             parts.push(format!("{name} {{ id }}"));
         }
     }
-    match parts.is_empty() {
-        true => "id".to_owned(),
-        false => parts.join(" "),
+    if parts.is_empty() {
+        "id".to_owned()
+    } else {
+        parts.join(" ")
     }
 }
 
@@ -263,9 +267,10 @@ pub(super) fn search(random: &mut Random) -> String {
             0 => {
                 let (name, of) = random.choose(kind.objects());
                 let field = random.word(of.scalars());
-                match matches!(field, "title" | "note" | "team" | "label") {
-                    true => format!("{name}: {{{field}: {{}}}}"),
-                    false => format!("{name}: {{{field}: {{order: DESC}}}}"),
+                if matches!(field, "title" | "note" | "team" | "label") {
+                    format!("{name}: {{{field}: {{}}}}")
+                } else {
+                    format!("{name}: {{{field}: {{order: DESC}}}}")
                 }
             }
             1 => "_score: {}".to_owned(),
@@ -289,12 +294,11 @@ pub(super) fn search(random: &mut Random) -> String {
     if random.chance(40) {
         let least = random.word(&["", "", "", ", min_doc_count: 0", ", min_doc_count: 2"]);
         let missing = random.word(&["", "", "", ", missing: \"a\""]);
-        let (way, of) = match random.chance(50) {
-            true => {
-                let (name, of) = random.choose(kind.objects());
-                (format!("{name}__"), of)
-            }
-            false => (String::new(), kind),
+        let (way, of) = if random.chance(50) {
+            let (name, of) = random.choose(kind.objects());
+            (format!("{name}__"), of)
+        } else {
+            (String::new(), kind)
         };
         let fields: Vec<&str> = of
             .scalars()

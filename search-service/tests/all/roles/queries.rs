@@ -60,14 +60,16 @@ fn filter(random: &mut Random, kind: Kind, depth: usize) -> String {
         ),
         2 | 3 if depth > 0 => {
             let (name, of) = random.choose(kind.objects());
-            let inner = match random.chance(25) {
-                true => "{}".to_owned(),
-                false => filter(random, of, depth - 1),
+            let inner = if random.chance(25) {
+                "{}".to_owned()
+            } else {
+                filter(random, of, depth - 1)
             };
             let all = matches!(name, "by" | "works") && random.chance(30);
-            match all {
-                true => format!("{{{name}: {{ALL: {inner}}}}}"),
-                false => format!("{{{name}: {inner}}}"),
+            if all {
+                format!("{{{name}: {{ALL: {inner}}}}}")
+            } else {
+                format!("{{{name}: {inner}}}")
             }
         }
         4 => {
@@ -100,9 +102,10 @@ fn selection(random: &mut Random, kind: Kind, depth: usize) -> String {
             continue;
         }
         let is_list = matches!(*name, "by" | "works");
-        let arguments = match is_list && random.chance(50) {
-            true => format!("(where: {})", filter(random, *of, 1)),
-            false => String::new(),
+        let arguments = if is_list && random.chance(50) {
+            format!("(where: {})", filter(random, *of, 1))
+        } else {
+            String::new()
         };
         parts.push(format!(
             "{name}{arguments} {{ {} }}",
@@ -120,9 +123,12 @@ pub(super) fn query(random: &mut Random) -> String {
     let (root, kind) = random.choose(KINDS);
     let condition = random.maybe(60, |random| filter(random, kind, 2));
     let argument = condition.map(|condition| format!("where: {condition}"));
-    let with = |arguments: &[String]| match arguments.is_empty() {
-        true => String::new(),
-        false => format!("({})", arguments.join(", ")),
+    let with = |arguments: &[String]| {
+        if arguments.is_empty() {
+            String::new()
+        } else {
+            format!("({})", arguments.join(", "))
+        }
     };
     let own: Vec<String> = argument.into_iter().collect();
     match random.below(5) {

@@ -313,16 +313,15 @@ fn a_service_of_ones_own_is_added_to_the_demo_by_its_address() {
         "extend type Query { squads: Int }
          type Planet @key(fields: \"id\") @extends { id: ID! @external moons: Int }",
         |asked| {
-            let data = match asked.query.contains("_entities") {
-                true => {
-                    let wanted = asked.variables["representations"].as_array().unwrap();
-                    let found = wanted.iter().map(|it| {
-                        assert!(it["id"].as_str().unwrap().contains("swapi"), "{it}");
-                        json!({"__typename": "Planet", "moons": 2})
-                    });
-                    json!({"_entities": found.collect::<Vec<_>>()})
-                }
-                false => json!({"squads": 3}),
+            let data = if asked.query.contains("_entities") {
+                let wanted = asked.variables["representations"].as_array().unwrap();
+                let found = wanted.iter().map(|it| {
+                    assert!(it["id"].as_str().unwrap().contains("swapi"), "{it}");
+                    json!({"__typename": "Planet", "moons": 2})
+                });
+                json!({"_entities": found.collect::<Vec<_>>()})
+            } else {
+                json!({"squads": 3})
             };
             Said::from(json!({ "data": data }))
         },

@@ -129,11 +129,10 @@ impl Taken {
             .get("content-encoding")
             .is_some_and(|encoding| encoding == "gzip");
         let mut text = Vec::new();
-        match is_compressed {
-            true => {
-                GzDecoder::new(body).read_to_end(&mut text).unwrap();
-            }
-            false => text.extend_from_slice(body),
+        if is_compressed {
+            GzDecoder::new(body).read_to_end(&mut text).unwrap();
+        } else {
+            text.extend_from_slice(body)
         }
         let request = ExportTraceServiceRequest::decode(text.as_slice()).unwrap();
         self.headers.push(headers.clone());

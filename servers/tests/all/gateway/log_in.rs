@@ -33,12 +33,13 @@ impl Provider {
             assert_eq!(body["password"], "hunter2");
             assert_eq!(body["applicationId"], APPLICATION);
             let is_early = counted.fetch_add(1, Ordering::SeqCst) < times;
-            match is_early || failing.load(Ordering::SeqCst) {
-                true => (StatusCode::from_u16(status).unwrap(), axum::Json(json!({}))),
-                false => (
+            if is_early || failing.load(Ordering::SeqCst) {
+                (StatusCode::from_u16(status).unwrap(), axum::Json(json!({})))
+            } else {
+                (
                     StatusCode::OK,
                     axum::Json(json!({"token": "good", "user": {}})),
-                ),
+                )
             }
         });
         let routes = axum::Router::new().route("/api/login", log_in);

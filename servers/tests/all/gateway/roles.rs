@@ -147,16 +147,15 @@ impl Films {
                 let film = json!({"__typename": "Film", "id": id(film), "stars": 5});
                 json!({"why": why, "film": film, "ship": {"__typename": "Ship", "id": id("falcon")}})
             };
-            let data = match asked.query.contains("_entities") {
-                true => {
-                    let given = asked.variables["representations"].as_array().unwrap();
-                    let made = given.iter().map(|film| {
-                        let century = film["year"].as_u64().map(|year| year / 100 + 1);
-                        json!({"__typename": "Film", "stars": 5, "century": century})
-                    });
-                    json!({"_entities": made.collect::<Vec<_>>()})
-                }
-                false => json!({"picks": [pick("first", "hope"), pick("best", "back")]}),
+            let data = if asked.query.contains("_entities") {
+                let given = asked.variables["representations"].as_array().unwrap();
+                let made = given.iter().map(|film| {
+                    let century = film["year"].as_u64().map(|year| year / 100 + 1);
+                    json!({"__typename": "Film", "stars": 5, "century": century})
+                });
+                json!({"_entities": made.collect::<Vec<_>>()})
+            } else {
+                json!({"picks": [pick("first", "hope"), pick("best", "back")]})
             };
             Said::from(json!({ "data": data }))
         });
@@ -165,9 +164,10 @@ impl Films {
             ("GRAPHQL_SERVICE_0", url.as_str()),
             ("GRAPHQL_SERVICE_0_NAME", "picks"),
         ];
-        let objects = match is_gateway {
-            true => Soml::start(&arguments, &variables, "Composed:"),
-            false => Soml::start(&arguments, &[], "Writing:"),
+        let objects = if is_gateway {
+            Soml::start(&arguments, &variables, "Composed:")
+        } else {
+            Soml::start(&arguments, &[], "Writing:")
         };
         Films {
             objects,

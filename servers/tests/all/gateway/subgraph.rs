@@ -218,9 +218,10 @@ impl State {
             .route(
                 "/__gtg",
                 get(move || {
-                    let said = match *gtg.lock().unwrap() {
-                        true => (200, json!({"gtg": "OK", "message": "OK"})),
-                        false => (503, json!({"gtg": "ERROR", "message": "not yet"})),
+                    let said = if *gtg.lock().unwrap() {
+                        (200, json!({"gtg": "OK", "message": "OK"}))
+                    } else {
+                        (503, json!({"gtg": "ERROR", "message": "not yet"}))
                     };
                     let (status, body) = said;
                     let headers = Vec::new();

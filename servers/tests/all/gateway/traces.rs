@@ -344,13 +344,16 @@ fn each_operation_of_a_batch_has_a_span_of_its_own() {
 
 #[test]
 fn what_goes_wrong_is_in_the_spans() {
-    let refuses = Subgraph::start(MOONS, |asked| match asked.query.contains("_entities") {
-        true => Said {
-            status: 403,
-            headers: Vec::new(),
-            body: json!({"errors": [{"message": "no"}]}),
-        },
-        false => moons(asked),
+    let refuses = Subgraph::start(MOONS, |asked| {
+        if asked.query.contains("_entities") {
+            Said {
+                status: 403,
+                headers: Vec::new(),
+                body: json!({"errors": [{"message": "no"}]}),
+            }
+        } else {
+            moons(asked)
+        }
     });
     let collector = Collector::start(Manner::Takes);
     let sky = Sky::over(Subgraph::planets(), refuses, &collector.base, &[]);

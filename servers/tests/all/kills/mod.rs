@@ -63,9 +63,10 @@ impl Run {
 
     /// Sleeps for up to so many milliseconds, mostly for much less.
     fn sleep(&mut self, most: usize) {
-        let most = match self.random.chance(50) {
-            true => most / 6,
-            false => most,
+        let most = if self.random.chance(50) {
+            most / 6
+        } else {
+            most
         };
         let millis = self.random.below(most.max(1));
         thread::sleep(Duration::from_millis(millis as u64));

@@ -151,9 +151,10 @@ fn an_index_of_another_application_stays_and_is_named(world: &World) {
         settings.name += "-other";
         settings.search.remove_previous = true;
         settings.search.ignore_malformed = ignore_malformed;
-        let engines = match settings.search.is_embedded() {
-            true => engines.clone(),
-            false => Engines::open(&settings.engine_options(), &Storage::Memory).unwrap(),
+        let engines = if settings.search.is_embedded() {
+            engines.clone()
+        } else {
+            Engines::open(&settings.engine_options(), &Storage::Memory).unwrap()
         };
         let mut parts = world.parts_over(planets(3), engines);
         parts.host.options = settings.host_options();

@@ -171,9 +171,10 @@ impl Stoppable {
     }
 
     fn check(&self) -> Result<(), EngineError> {
-        match self.is_stopped.load(Ordering::SeqCst) {
-            true => Err(EngineError::Unavailable("stopped by a test".into())),
-            false => Ok(()),
+        if self.is_stopped.load(Ordering::SeqCst) {
+            Err(EngineError::Unavailable("stopped by a test".into()))
+        } else {
+            Ok(())
         }
     }
 }
@@ -182,9 +183,10 @@ impl Stoppable {
 impl SearchEngine for Stoppable {
     async fn info(&self, context: &CallContext) -> Result<EngineInfo, EngineError> {
         self.check()?;
-        match self.hides_info.load(Ordering::SeqCst) {
-            true => Err(EngineError::Unavailable("hidden by a test".into())),
-            false => self.engine.info(context).await,
+        if self.hides_info.load(Ordering::SeqCst) {
+            Err(EngineError::Unavailable("hidden by a test".into()))
+        } else {
+            self.engine.info(context).await
         }
     }
 
@@ -218,9 +220,10 @@ impl SearchEngine for Stoppable {
         _: &CallContext,
     ) -> Result<IndexCondition, EngineError> {
         self.check()?;
-        match self.lost.lock().unwrap().contains(name.as_str()) {
-            true => Ok(IndexCondition::Lost("its node is gone".to_owned())),
-            false => Ok(IndexCondition::Available),
+        if self.lost.lock().unwrap().contains(name.as_str()) {
+            Ok(IndexCondition::Lost("its node is gone".to_owned()))
+        } else {
+            Ok(IndexCondition::Available)
         }
     }
 

@@ -68,9 +68,10 @@ impl EventParser {
     }
 
     fn take_line(&mut self, line: &[u8]) -> Result<Option<ServerSentEvent>, TransportError> {
-        let line = match std::mem::take(&mut self.is_first_line) {
-            true => line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line),
-            false => line,
+        let line = if std::mem::take(&mut self.is_first_line) {
+            line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line)
+        } else {
+            line
         };
         if line.is_empty() {
             let event = std::mem::take(&mut self.event);

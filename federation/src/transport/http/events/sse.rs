@@ -40,9 +40,10 @@ pub(super) async fn subscribe(
         let allowance = allowances.event(Bytes::new())?.allowance;
         let idle = bound(options.idle_timeout);
         let body = super::super::body::read(response, &allowance, idle).await?;
-        return match has_errors(&body) {
-            true => Ok(stream::iter([Ok(SubgraphEvent { body, allowance })]).boxed()),
-            false => Err(TransportError::NoEvents(NAME)),
+        return if has_errors(&body) {
+            Ok(stream::iter([Ok(SubgraphEvent { body, allowance })]).boxed())
+        } else {
+            Err(TransportError::NoEvents(NAME))
         };
     }
     if response.status() != StatusCode::OK {

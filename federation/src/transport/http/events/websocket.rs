@@ -149,9 +149,10 @@ fn init(context: &RequestContext) -> Frame {
     for (name, value) in context.forwarded.iter() {
         payload.insert(name.to_owned(), value.into());
     }
-    let message = match payload.is_empty() {
-        true => serde_json::json!({ "type": "connection_init" }),
-        false => serde_json::json!({ "type": "connection_init", "payload": payload }),
+    let message = if payload.is_empty() {
+        serde_json::json!({ "type": "connection_init" })
+    } else {
+        serde_json::json!({ "type": "connection_init", "payload": payload })
     };
     Frame::text(message.to_string())
 }

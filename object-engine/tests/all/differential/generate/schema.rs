@@ -233,9 +233,10 @@ fn split(random: &mut Random, keys: &str, name: &str) -> (String, String) {
     let has_way = |keys: &str| keys.contains("rdfProp") || keys.contains("inverseAlias");
     if has_way(&global) && random.chance(60) {
         let comma = if own.is_empty() { "" } else { ", " };
-        let key = match global.contains("inverseAlias") && random.chance(30) {
-            true => "inverseAlias: null".to_owned(),
-            false => format!("rdfProp: v:{name}own"),
+        let key = if global.contains("inverseAlias") && random.chance(30) {
+            "inverseAlias: null".to_owned()
+        } else {
+            format!("rdfProp: v:{name}own")
         };
         own = format!("{own}{comma}{key}");
     } else if has_way(&own) && random.chance(60) {

@@ -68,9 +68,10 @@ impl<'a> Rights<'a> {
     pub(crate) fn roles(&self) -> String {
         let roles = self.roles.iter().flatten();
         let roles: Vec<&str> = roles.map(|role| role.name.as_str()).collect();
-        match roles.is_empty() {
-            true => "Default".to_owned(),
-            false => roles.join(", "),
+        if roles.is_empty() {
+            "Default".to_owned()
+        } else {
+            roles.join(", ")
         }
     }
 

@@ -96,9 +96,10 @@ impl Clauses<'_, '_> {
                 filter: self.queries(level, depth, 2),
                 should: self.queries(level, depth, 3),
                 must_not: self.queries(level, depth, 1),
-                minimum_should_match: match self.random.chance(30) {
-                    true => Some(self.minimum()),
-                    false => None,
+                minimum_should_match: if self.random.chance(30) {
+                    Some(self.minimum())
+                } else {
+                    None
                 },
                 boost: None,
             },
@@ -143,9 +144,12 @@ impl Clauses<'_, '_> {
 
     fn ids(&mut self) -> Query {
         let count = self.random.between(1, 4);
-        let id = |random: &mut Random, ids: &[String]| match random.chance(85) && !ids.is_empty() {
-            true => random.pick(ids).clone(),
-            false => "http://e/none".to_owned(),
+        let id = |random: &mut Random, ids: &[String]| {
+            if random.chance(85) && !ids.is_empty() {
+                random.pick(ids).clone()
+            } else {
+                "http://e/none".to_owned()
+            }
         };
         Query::Ids(Ids {
             values: (0..count)
@@ -192,9 +196,10 @@ impl Clauses<'_, '_> {
 
     fn text(&mut self, field: String, kind: &Kind) -> Query {
         let is_text = matches!(kind, Kind::Text(_));
-        let query = match is_text {
-            true => Value::Text(self.pool.text(self.random, &field)),
-            false => self.pool.operand(self.random, &field),
+        let query = if is_text {
+            Value::Text(self.pool.text(self.random, &field))
+        } else {
+            self.pool.operand(self.random, &field)
         };
         let mut clause = Match::new(field, query);
         clause.boost = self.boost();
@@ -255,9 +260,10 @@ impl Clauses<'_, '_> {
             unreachable!("the field has letters");
         };
         let length = self.random.between(1, 3);
-        let value: String = match text.starts_with("http://e/") {
-            true => text.chars().take(8 + length).collect(),
-            false => text.chars().take(length).collect(),
+        let value: String = if text.starts_with("http://e/") {
+            text.chars().take(8 + length).collect()
+        } else {
+            text.chars().take(length).collect()
         };
         let case_insensitive = self.random.chance(30);
         Query::Prefix(Prefix {

@@ -192,10 +192,13 @@ fn scalar_value(random: &mut Random, scalar: Scalar) -> Term {
             let cut = if scalar == Scalar::Year { 6 } else { 3 };
             own(&format!("{}{zone}", &date[..date.len() - cut]))
         }
-        Scalar::Decimal => match random.chance(50) {
-            true => own(random.word(DECIMALS)),
-            false => typed(random.word(INTEGERS), "integer"),
-        },
+        Scalar::Decimal => {
+            if random.chance(50) {
+                own(random.word(DECIMALS))
+            } else {
+                typed(random.word(INTEGERS), "integer")
+            }
+        }
         scalar if scalar.is_float() => fitting(random, scalar, DOUBLES, "double"),
         scalar => fitting(random, scalar, INTEGERS, "integer"),
     }

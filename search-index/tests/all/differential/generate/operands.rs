@@ -63,9 +63,10 @@ impl Pool<'_> {
         match self.values.get(field) {
             Some(values) => {
                 let value = random.pick(values).clone();
-                match random.chance(85) {
-                    true => value,
-                    false => near(random, value, kind),
+                if random.chance(85) {
+                    value
+                } else {
+                    near(random, value, kind)
                 }
             }
             None => some(random, kind),
@@ -100,11 +101,10 @@ fn near(random: &mut Random, value: Value, kind: &Kind) -> Value {
     let up = random.chance(50);
     match value {
         Value::Text(mut text) => {
-            match up {
-                true => text.push('x'),
-                false => {
-                    text.pop();
-                }
+            if up {
+                text.push('x')
+            } else {
+                text.pop();
             }
             Value::Text(text)
         }

@@ -138,9 +138,10 @@ fn link(random: &mut Random, from: &str, target: &str, out: &mut String) {
         .into_iter()
         .filter(|part| !part.is_empty())
         .collect();
-    let search = match parts.is_empty() {
-        true => String::new(),
-        false => format!(", search: {{type: {{{}}}}}", parts.join(", ")),
+    let search = if parts.is_empty() {
+        String::new()
+    } else {
+        format!(", search: {{type: {{{}}}}}", parts.join(", "))
     };
     writeln!(out, "      {name}: {{range: {target}{max}{search}}}").expect("memory");
 }

@@ -42,9 +42,10 @@ impl Searches<'_, '_> {
             search_after: None,
             min_score: None,
             track_scores: self.random.chance(65),
-            total_hits: match self.random.chance(5) {
-                true => TotalHits::Off,
-                false => TotalHits::Exact,
+            total_hits: if self.random.chance(5) {
+                TotalHits::Off
+            } else {
+                TotalHits::Exact
             },
             aggregations: self.aggregations(),
             source: self.source(),
@@ -146,9 +147,10 @@ impl Searches<'_, '_> {
             order: *self.random.pick(ORDERS),
             missing,
             field,
-            counts: match level.is_empty() || self.random.chance(50) {
-                true => Counted::Documents,
-                false => Counted::Roots,
+            counts: if level.is_empty() || self.random.chance(50) {
+                Counted::Documents
+            } else {
+                Counted::Roots
             },
         };
         let has_inner = depth > 0 && self.random.chance(20);

@@ -88,9 +88,10 @@ fn add(object: &ObjectFields, level: &str, fields: &mut Fields) {
     }
     for field in object.fields.values() {
         if let Content::Object(embedded) = &field.content {
-            let level = match embedded.nested {
-                true => &embedded.fields.path,
-                false => level,
+            let level = if embedded.nested {
+                &embedded.fields.path
+            } else {
+                level
             };
             add(&embedded.fields, level, fields);
         }

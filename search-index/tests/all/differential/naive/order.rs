@@ -87,9 +87,10 @@ fn by_field(node: &Node, by: &FieldSort, kind: &Kind) -> Option<Cell> {
             of_each.flatten().cloned().collect()
         }
     };
-    let default = match by.descending {
-        true => SortMode::Max,
-        false => SortMode::Min,
+    let default = if by.descending {
+        SortMode::Max
+    } else {
+        SortMode::Min
     };
     let least = cells.iter().min_by(|a, b| a.order(b))?.clone();
     let greatest = cells.iter().max_by(|a, b| a.order(b))?.clone();
@@ -139,9 +140,10 @@ fn of_integers(mode: SortMode, cells: &[Cell], is_unsigned: bool) -> i64 {
     let numbers: Vec<i64> = cells.iter().map(number).collect();
     let wrapping = |numbers: &[i64]| numbers.iter().fold(0_i64, |sum, n| sum.wrapping_add(*n));
     // Unsigned integers are divided as integers, all others as floating-point numbers; halves go up.
-    let mean = |sum: i64, double: f64, count: usize| match is_unsigned {
-        true => ((u128::from(sum as u64) * 2 + count as u128) / (2 * count as u128)) as i64,
-        false => {
+    let mean = |sum: i64, double: f64, count: usize| {
+        if is_unsigned {
+            ((u128::from(sum as u64) * 2 + count as u128) / (2 * count as u128)) as i64
+        } else {
             let mean = double / count as f64;
             (mean.floor()
                 + if mean.fract().rem_euclid(1.0) >= 0.5 {

@@ -37,10 +37,11 @@ fn count(node: &Node, fields: &Fields, all: &mut Statistics) {
         let distinct: BTreeSet<&String> = terms.iter().collect();
         let of_field = all.entry(field.clone()).or_default();
         of_field.documents += 1;
-        of_field.length += match is_text(&fields[field]) {
-            true => terms.len() as u64,
+        of_field.length += if is_text(&fields[field]) {
+            terms.len() as u64
+        } else {
             // Whole values are counted once.
-            false => distinct.len() as u64,
+            distinct.len() as u64
         };
         for term in distinct {
             *of_field.frequencies.entry(term.clone()).or_default() += 1;
@@ -89,9 +90,10 @@ pub(crate) fn score(
     );
     let idf = (1.0 + (documents - having + 0.5) / (having + 0.5)).ln() as f32;
     // Only text has lengths and counts.
-    let (frequency, length) = match is_text(field) {
-        true => (found as f32, quantised(cells.len()) as f32),
-        false => (1.0, 1.0),
+    let (frequency, length) = if is_text(field) {
+        (found as f32, quantised(cells.len()) as f32)
+    } else {
+        (1.0, 1.0)
     };
     let mean = (of_field.length as f64 / documents) as f32;
     let (k1, b) = (1.2_f32, 0.75_f32);
