@@ -108,10 +108,4 @@ impl Run {
         self.recalled += 1;
         self.add(step, objects, copy, &memory)
     }
-
-    /// Returns whether something that a step needs of an object is missing.
-    pub(super) fn is_needed(&self, step: &Step, object: ObjectId) -> bool {
-        let mut members = step.members.list.iter();
-        members.any(|member| self.store.is_open(object, member.place))
-    }
 }

@@ -164,9 +164,27 @@ impl Store {
         self.values[self.index(object, member)]
     }
 
-    /// Returns whether nobody has given a value.
-    pub(super) fn is_open(&self, object: ObjectId, member: u32) -> bool {
-        matches!(self.get(object, member), Value::Absent | Value::Lacking(_))
+    /// Returns whether nobody has given some of the values of an object, or of the objects below it.
+    pub(super) fn is_open(&self, object: ObjectId, members: &Members) -> bool {
+        let mut members = members.list.iter();
+        members.any(
+            |member| match (self.get(object, member.place), &member.shape) {
+                (Value::Absent | Value::Lacking(_), _) => true,
+                (value, Shape::Object(members)) => self.is_any_open(value, members),
+                _ => false,
+            },
+        )
+    }
+
+    fn is_any_open(&self, value: Value, members: &Members) -> bool {
+        match value {
+            Value::Object(object) => self.is_open(object, members),
+            Value::List(items) => {
+                let mut items = self.items(items).iter();
+                items.any(|item| self.is_any_open(*item, members))
+            }
+            _ => false,
+        }
     }
 
     pub(super) fn set(&mut self, object: ObjectId, member: u32, value: Value) {
@@ -383,7 +401,8 @@ impl Store {
                 member: *to,
             };
             let value = self.take_value(self.get(from, *of), below.as_ref(), place);
-            self.set(object, *to, value);
+            // Several fields of the plan can be one value, each with a part of what is below it.
+            self.put(object, *to, value);
         }
         object
     }
@@ -559,6 +578,17 @@ mod tests {
             };
             store.get(found[0], below.list[0].place)
         }
+    }
+
+    #[test]
+    fn an_object_is_open_until_all_that_is_below_it_is_there() {
+        let case = Case::new();
+        let mut store = case.store(0);
+        assert!(!store.is_open(Store::ROOT, &case.only[0]));
+        assert!(store.is_open(Store::ROOT, &case.only[1]));
+        assert!(store.is_open(Store::ROOT, &case.both));
+        case.add(&mut store, 1);
+        assert!(!store.is_open(Store::ROOT, &case.both));
     }
 
     #[test]

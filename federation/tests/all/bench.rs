@@ -198,8 +198,12 @@ impl Bench<'_> {
         };
         if part(&body) != part(&without_memo) {
             let operation = self.case.operation;
+            let plan = self
+                .gateway
+                .plan(&self.request(given), &RequestContext::new());
+            let plan = plan.map_or_else(|_| String::new(), |plan| plan.text(self.supergraph));
             return Err(format!(
-                "with the memo: {body:?}\nwithout:       {without_memo:?}\n{operation}"
+                "with the memo: {body:?}\nwithout:       {without_memo:?}\n{operation}\n{plan}"
             ));
         }
         let response: Json = serde_json::from_slice(&body)

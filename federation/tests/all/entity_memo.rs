@@ -32,11 +32,14 @@ const REVIEWS: &str = r#"
   type Product @key(fields: "upc", resolvable: false) { upc: ID! }"#;
 
 const STOCK: &str = r#"
+  type Brand { name: String @external }
   type Product @key(fields: "upc") {
     upc: ID!
     weight: Int @external
+    brand: Brand @external
     inStock: Boolean
     shipping: Int @requires(fields: "weight")
+    label: String @requires(fields: "brand { name }")
   }"#;
 
 /// Returns what the products service says of a product.
@@ -64,10 +67,13 @@ fn reviews(_: &Request) -> Json {
 }
 
 fn stock(request: &Request) -> Json {
-    entities(
-        request,
-        |representation| json!({ "inStock": representation["upc"] == "1", "shipping": representation["weight"] }),
-    )
+    entities(request, |representation| {
+        json!({
+            "inStock": representation["upc"] == "1",
+            "shipping": representation["weight"],
+            "label": representation["brand"]["name"],
+        })
+    })
 }
 
 const ALL: [Script; 3] = [
@@ -177,6 +183,15 @@ fn what_other_entities_were_asked_for_with_their_inputs_is_known() {
     let [with, without] = sent("stock", query);
     assert_eq!(with, ["1", "2"]);
     assert!(without.len() > 2, "{without:?}");
+}
+
+#[test]
+fn what_a_client_and_the_gateway_need_of_one_value_is_taken_together() {
+    let query = "{
+        products { upc brand { name makers { name } } label }
+        latest { product { brand { makers { name } } label } }
+    }";
+    assert_eq!(sent("products", query), [vec![], vec![json!("1")]]);
 }
 
 #[test]
