@@ -5,6 +5,7 @@
 #
 # All when none is named:
 #   features         the libraries have no lint with each of their features alone
+#   packages         every library and the programs compile from what would be published, alone
 #   oldest-rust      the libraries compile with the Rust version that they declare, with each of their features
 #   semver           the libraries are compatible with the last tag, as their versions promise
 #   external-types   public items of the libraries name types of those crates alone that the table
@@ -24,7 +25,7 @@ export CARGO_TERM_COLOR=never
 work=${CARGO_TARGET_DIR:-$PWD/target}/check-release
 mkdir -p "$work"
 
-all=(features oldest-rust semver external-types lowest-versions advisories tests seeded-faults fuzzing)
+all=(features packages oldest-rust semver external-types lowest-versions advisories tests seeded-faults fuzzing)
 install=false
 checks=()
 for argument in "$@"; do
@@ -84,6 +85,18 @@ check_features() {
   }
   cargo hack clippy --workspace --ignore-private --each-feature --exclude-features default \
     --locked -- -D warnings || return "$FOUND"
+}
+
+check_packages() {
+  local library packages=()
+  is_online || {
+    skip "the registry of crates"
+    return
+  }
+  for library in $(libraries); do
+    packages+=(-p "$library")
+  done
+  cargo package --locked --allow-dirty "${packages[@]}" || return "$FOUND"
 }
 
 check_oldest_rust() {

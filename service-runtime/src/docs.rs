@@ -19,7 +19,7 @@ use super::service::Host;
 
 macro_rules! pages {
     ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../docs/", $name, ".md")))),*]
+        &[$(($name, include_str!(concat!("../docs/", $name, ".md")))),*]
     };
 }
 
