@@ -98,7 +98,11 @@ proptest! {
             builder.add(quad.as_ref()).unwrap();
         }
         let store = ImageStore::new(builder.build().unwrap());
-        let removed: Vec<Quad> = if of_image.is_empty() { Vec::new() } else { removed.iter().map(|at| at.get(&of_image).clone()).collect() };
+        let removed: Vec<Quad> = if of_image.is_empty() {
+            Vec::new()
+        } else {
+            removed.iter().map(|at| at.get(&of_image).clone()).collect()
+        };
         let mut all: BTreeSet<String> = of_image.iter().map(Quad::to_string).collect();
         for quad in &removed {
             all.remove(&quad.to_string());
