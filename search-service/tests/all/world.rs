@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use graph_store::{CallContext, GraphStore};
 use schema_registry::{Expected, InMemorySchemaStore, SchemaStore, put};
 use search_index::embedded::EmbeddedEngine;
-use search_index::engine::{Engine, EngineError};
+use search_index::engine::Engine;
 use search_service::{Engines, SearchApp, SearchOptions, SearchParts, Storage};
 use serde_json::{Value, json};
 use service_runtime::{HostOptions, HostState, Server};
@@ -209,13 +209,7 @@ impl World {
 
     /// Returns the indexes of this world that an engine has, with those that aliases lead to marked.
     pub(crate) async fn indexes(&self) -> Vec<(String, bool)> {
-        let states = loop {
-            match self.engine.indexes(&CallContext::new()).await {
-                // A server that many tests keep busy answers later.
-                Err(EngineError::TimedOut(_)) => {}
-                states => break states.unwrap(),
-            }
-        };
+        let states = self.engine.indexes(&CallContext::new()).await.unwrap();
         let ours = states.iter().filter(|state| {
             let name = state.name.as_str();
             name.contains(&self.planet) || name.contains(&self.moon)
@@ -227,6 +221,11 @@ impl World {
     /// Deletes the indexes of this world.
     #[cfg(feature = "opensearch")]
     pub(crate) async fn clean(&self) {
+        // A server that many tests keep busy may answer late.
+        eventually("the engine lists its indexes", async || {
+            self.engine.indexes(&CallContext::new()).await.is_ok()
+        })
+        .await;
         for (name, _) in self.indexes().await {
             let name = search_index::engine::PhysicalName::from_engine(name);
             let deleted = self.engine.delete(&name, &CallContext::new()).await;
