@@ -167,7 +167,7 @@ impl Run {
         }
         for (said, mut objects) in made.known {
             // A request that has waited for another one comes here again.
-            objects.retain(|object| self.store.is_open(*object, &step.members));
+            objects.retain(|object| !self.store.is_complete(*object, &step.members));
             if objects.is_empty() {
                 continue;
             }

@@ -49,9 +49,8 @@ impl Representations {
                 Some(Number::Asked(number)) => made.objects[*number].push(it.object),
                 Some(Number::Known(number)) => made.known[*number].1.push(it.object),
                 None => {
-                    let number = made.add(it.object, memo.get(representation), || {
-                        texts.get(representation)
-                    });
+                    let text = texts.get(representation);
+                    let number = made.add(it.object, text, memo.get(representation));
                     numbers.insert(representation, number);
                 }
             }
@@ -61,25 +60,19 @@ impl Representations {
     }
 
     /// Adds an entity that was not there.
-    fn add<'t>(
-        &mut self,
-        object: ObjectId,
-        found: Option<Found>,
-        text: impl FnOnce() -> &'t [u8],
-    ) -> Number {
-        let coming = match found {
+    fn add(&mut self, object: ObjectId, text: &[u8], found: Option<Found>) -> Number {
+        match found {
             Some(Found::Said(said)) => {
                 self.known.push((said, vec![object]));
                 return Number::Known(self.known.len() - 1);
             }
-            Some(Found::Coming(step)) => Some(step),
-            None => None,
-        };
-        self.coming.extend(coming);
+            Some(Found::Coming(step)) => self.coming.push(step),
+            None => {}
+        }
         if !self.objects.is_empty() {
             self.text.push(b',');
         }
-        self.text.extend_from_slice(text());
+        self.text.extend_from_slice(text);
         self.objects.push(vec![object]);
         Number::Asked(self.objects.len() - 1)
     }

@@ -164,27 +164,18 @@ impl Store {
         self.values[self.index(object, member)]
     }
 
-    /// Returns whether nobody has given some of the values of an object, or of the objects below it.
-    pub(super) fn is_open(&self, object: ObjectId, members: &Members) -> bool {
+    /// Returns whether somebody has given all values of an object and of the objects below it.
+    pub(super) fn is_complete(&self, object: ObjectId, members: &Members) -> bool {
         let mut members = members.list.iter();
-        members.any(
+        members.all(
             |member| match (self.get(object, member.place), &member.shape) {
-                (Value::Absent | Value::Lacking(_), _) => true,
-                (value, Shape::Object(members)) => self.is_any_open(value, members),
-                _ => false,
+                (Value::Absent | Value::Lacking(_), _) => false,
+                (_, Shape::Leaf) => true,
+                (value, Shape::Object(members)) => {
+                    self.all_objects(value, &|object| self.is_complete(object, members))
+                }
             },
         )
-    }
-
-    fn is_any_open(&self, value: Value, members: &Members) -> bool {
-        match value {
-            Value::Object(object) => self.is_open(object, members),
-            Value::List(items) => {
-                let mut items = self.items(items).iter();
-                items.any(|item| self.is_any_open(*item, members))
-            }
-            _ => false,
-        }
     }
 
     pub(super) fn set(&mut self, object: ObjectId, member: u32, value: Value) {
@@ -365,18 +356,15 @@ impl Store {
 
     /// Returns whether all that is to be taken of an object is there.
     pub(super) fn has(&self, object: ObjectId, taken: &[Taken]) -> bool {
-        let has = |value: Value, below: Option<&Below>| {
-            let mut objects = Vec::new();
-            self.objects_in(value, &mut objects);
-            let below = below.map_or(&[][..], |below| &below.taken);
-            objects.into_iter().all(|object| self.has(object, below))
-        };
         taken
             .iter()
             .all(|taken| match self.get(object, taken.from) {
                 Value::Absent | Value::Lacking(_) | Value::Misfit => false,
-                Value::Null | Value::Leaf(_) => true,
-                value => has(value, taken.below.as_ref()),
+                value => {
+                    let below = taken.below.as_ref();
+                    let below = below.map_or(&[][..], |below| &below.taken);
+                    self.all_objects(value, &|object| self.has(object, below))
+                }
             })
     }
 
@@ -481,6 +469,18 @@ impl Store {
         }
     }
 
+    /// Returns whether something holds for all objects of a value, in whatever lists.
+    fn all_objects(&self, value: Value, holds: &impl Fn(ObjectId) -> bool) -> bool {
+        match value {
+            Value::Object(object) => holds(object),
+            Value::List(items) => {
+                let mut items = self.items(items).iter();
+                items.all(|item| self.all_objects(*item, holds))
+            }
+            _ => true,
+        }
+    }
+
     fn width(&self, object: ObjectId) -> u32 {
         self.object(object).width
     }
@@ -581,14 +581,14 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_open_until_all_that_is_below_it_is_there() {
+    fn an_object_is_not_complete_until_all_that_is_below_it_is_there() {
         let case = Case::new();
         let mut store = case.store(0);
-        assert!(!store.is_open(Store::ROOT, &case.only[0]));
-        assert!(store.is_open(Store::ROOT, &case.only[1]));
-        assert!(store.is_open(Store::ROOT, &case.both));
+        assert!(store.is_complete(Store::ROOT, &case.only[0]));
+        assert!(!store.is_complete(Store::ROOT, &case.only[1]));
+        assert!(!store.is_complete(Store::ROOT, &case.both));
         case.add(&mut store, 1);
-        assert!(!store.is_open(Store::ROOT, &case.both));
+        assert!(store.is_complete(Store::ROOT, &case.both));
     }
 
     #[test]

@@ -200,12 +200,9 @@ impl Bench<'_> {
         };
         if part(&body) != part(&without_memo) {
             let operation = self.case.operation;
-            let plan = self
-                .gateway
-                .plan(&self.request(given), &RequestContext::new());
-            let plan = plan.map_or_else(|_| String::new(), |plan| plan.text(self.supergraph));
+            let plan_text = self.plan_text(given);
             return Err(format!(
-                "with the memo: {body:?}\nwithout:       {without_memo:?}\n{operation}\n{plan}"
+                "with the memo: {body:?}\nwithout:       {without_memo:?}\n{operation}\n{plan_text}"
             ));
         }
         let response: Json = serde_json::from_slice(&body)
@@ -237,6 +234,14 @@ impl Bench<'_> {
             all_inputs: whole.input_errors.take(),
             document,
         })
+    }
+
+    /// Returns the plan as text; an empty one if there is none.
+    fn plan_text(&self, given: &JsonMap) -> String {
+        let plan = self
+            .gateway
+            .plan(&self.request(given), &RequestContext::new());
+        plan.map_or_else(|_| String::new(), |plan| plan.text(self.supergraph))
     }
 
     fn mistakes(&self, plan_text: &str) -> Result<(), String> {
@@ -277,10 +282,8 @@ impl Bench<'_> {
         let is_silent = |input: &&String| !errors.iter().any(|(_, message)| message == *input);
         let silent: Vec<&String> = answers.inputs.iter().filter(is_silent).collect();
         // Several fields that only the gateway reads can fail alike, and have the place of one object.
-        let visible = |errors: &mut dyn Iterator<Item = &(String, String)>| {
-            errors.filter(is_unexplained).count()
-        };
-        let is_doubled = visible(&mut listed.iter()) > visible(&mut errors.iter());
+        let is_doubled = listed.iter().filter(is_unexplained).count()
+            > errors.iter().filter(is_unexplained).count();
         let internal = internal(&answers.document, &answers.response);
         let errors_agree = missing.is_empty()
             && surplus.is_empty()
@@ -321,10 +324,7 @@ impl Bench<'_> {
         *self.strict.down.lock().unwrap() = self.supergraph.subgraph_id(name);
         let answers = self.answers(given)?;
         *self.strict.down.lock().unwrap() = None;
-        let plan = self
-            .gateway
-            .plan(&self.request(given), &RequestContext::new());
-        let plan_text = plan.map_or_else(|_| String::new(), |plan| plan.text(self.supergraph));
+        let plan_text = self.plan_text(given);
         self.mistakes(&plan_text)?;
         let (data, expected) = (&answers.response["data"], &answers.expected);
         let internal = internal(&answers.document, &answers.response);
