@@ -3,9 +3,12 @@
 use std::path::Path;
 use std::process::Command;
 
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
 fn read(file: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    std::fs::read_to_string(root.join(file)).unwrap()
+    std::fs::read_to_string(root().join(file)).unwrap()
 }
 
 /// Returns the commands of a shell script, each as one line.
@@ -33,7 +36,6 @@ fn contributing_lists_the_commands_that_are_run_for_every_change() {
 /// locks of their own. What has not been downloaded is not found here; a lock that is out of date is.
 #[test]
 fn the_locks_of_the_programs_outside_of_the_workspace_are_up_to_date() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let run = read(".ci/run");
     let manifests: Vec<&str> = run
         .split_whitespace()
@@ -44,7 +46,7 @@ fn the_locks_of_the_programs_outside_of_the_workspace_are_up_to_date() {
         let output = Command::new(env!("CARGO"))
             .args(["metadata", "--locked", "--offline", "--format-version=1"])
             .arg("--manifest-path")
-            .arg(root.join(manifest))
+            .arg(root().join(manifest))
             .output()
             .unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
