@@ -112,6 +112,8 @@
   // Follows the editor, and puts examples into it.
   function Examples() {
     const { activeTabIndex, addTab, queryEditor } = GraphiQL.React.useEditorContext();
+    // An example that waits for a tab, and one whose tab has been asked for.
+    const [waiting, wait] = React.useState(null);
     const chosen = React.useRef(null);
     React.useEffect(() => {
       if (!queryEditor) {
@@ -125,8 +127,7 @@
           queryEditor.setValue(query.trimEnd());
         } else {
           // What was written stays in its tab.
-          chosen.current = query;
-          addTab();
+          setTimeout(() => wait({ query }));
         }
       };
       follow();
@@ -136,7 +137,17 @@
         queryEditor.off("change", follow);
         select.removeEventListener("change", choose);
       };
-    }, [queryEditor, addTab]);
+    }, [queryEditor]);
+    // GraphiQL reads the editor while React applies its changes of the tabs. A change that comes
+    // with an event is applied ahead of those that a timer has left, and then once more behind
+    // them, when the editor shows the next tab. So the tab is added when nothing is left.
+    React.useEffect(() => {
+      if (waiting) {
+        chosen.current = waiting.query;
+        wait(null);
+        addTab();
+      }
+    }, [waiting]);
     React.useEffect(() => {
       if (chosen.current !== null) {
         queryEditor.setValue(chosen.current.trimEnd());
