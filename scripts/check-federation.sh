@@ -46,8 +46,8 @@ done
 examples=${EXAMPLES:-}
 if [ -z "$examples" ]; then
   cargo build --quiet -p graphql-gen --example federation_sdl
-  cargo build --quiet -p search-index --example search_sdl
-  cargo build --quiet -p federation --all-features --examples
+  cargo build --quiet -p soml-search-index --example search_sdl
+  cargo build --quiet -p soml-federation --all-features --examples
   examples=${CARGO_TARGET_DIR:-$PWD/target}/debug/examples
 fi
 "$examples/federation_sdl" "$work/sdl" "${documents[@]}"

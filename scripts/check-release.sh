@@ -77,6 +77,11 @@ libraries() {
   done
 }
 
+# The name of the package in a folder.
+package() {
+  sed -n '0,/^name = / s/^name = "\(.*\)"$/\1/p' "$1/Cargo.toml"
+}
+
 # The default is one of the features under another name.
 check_features() {
   has_tool hack || {
@@ -94,7 +99,7 @@ check_packages() {
     return
   }
   for library in $(libraries); do
-    packages+=(-p "$library")
+    packages+=(-p "$(package "$library")")
   done
   cargo package --locked --allow-dirty "${packages[@]}" || return "$FOUND"
 }
@@ -135,7 +140,7 @@ check_semver() {
     # A feature that is new has nothing to be compared with.
     both=$(comm -12 <(features < "$library/Cargo.toml") \
       <(git show "$tag:$library/Cargo.toml" | features) | paste -sd, -)
-    if cargo semver-checks --package "$library" --baseline-rev "$tag" \
+    if cargo semver-checks --package "$(package "$library")" --baseline-rev "$tag" \
       --only-explicit-features ${both:+--features "$both"} > "$work/semver.log" 2>&1; then
       continue
     fi
@@ -236,7 +241,7 @@ check_tests() {
       return
     }
   done
-  scripts/test-all.sh --locked --features servers/otlp --no-fail-fast || return "$FOUND"
+  scripts/test-all.sh --locked --features soml-servers/otlp --no-fail-fast || return "$FOUND"
 }
 
 check_seeded_faults() {

@@ -5,8 +5,8 @@
 #
 # Ten minutes when no time is given, for each target with `all`. What is found is written to
 # fuzz/artifacts/, and what led to new code to fuzz/corpus/, beside the seeds. An input that broke
-# something becomes a seed, so that `cargo test -p servers fuzz_seeds` runs it from then on (`cargo test -p search-index fuzz_seeds`
-# for searches, `cargo test -p federation fuzz_seeds` for supergraphs, subgraphs and operations).
+# something becomes a seed, so that `cargo test -p soml-servers fuzz_seeds` runs it from then on (`cargo test -p soml-search-index fuzz_seeds`
+# for searches, `cargo test -p soml-federation fuzz_seeds` for supergraphs, subgraphs and operations).
 # Needs a nightly compiler, a C++ compiler and cargo-fuzz.
 set -euo pipefail
 cd "$(dirname "$0")/.."

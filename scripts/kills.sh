@@ -2,7 +2,7 @@
 # Kills the service over a folder and over RDF4J, an RDF4J server, and services whose indexes follow, over a folder and over RDF4J with
 # three nodes of OpenSearch, while clients write: 200 times or 100 times each, as a release asks for, in about an hour and a half.
 # Migrations of schemas are killed 50 times in each direction.
-# `cargo test -p servers -- --ignored kills` does so a few times.
+# `cargo test -p soml-servers -- --ignored kills` does so a few times.
 #
 #   KILLS_SEED=N scripts/kills.sh
 #
@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 # The repositories of a whole run, and transactions that nobody ends, need more than other tests leave a server.
 export _JAVA_OPTIONS=${_JAVA_OPTIONS:--Xmx2g}
 
-cargo test -p servers --test all --no-run
+cargo test -p soml-servers --test all --no-run
 started=()
 stop() {
   if [ "${#started[@]}" -gt 0 ]; then scripts/servers.sh stop "${started[@]}"; fi
@@ -29,7 +29,7 @@ servers=$(scripts/servers.sh env rdf4j mongodb)
 eval "$servers"
 
 run() {
-  KILLS=$1 cargo test -p servers --test all -- --include-ignored --nocapture "kills::$2"
+  KILLS=$1 cargo test -p soml-servers --test all -- --include-ignored --nocapture "kills::$2"
 }
 run 200 a_service_over_a_folder
 run 200 a_service_that_is_killed

@@ -51,9 +51,9 @@ named() {
 # Sets how the tests of a crate are run that have to find its faults.
 tests_of() {
   case $1 in
-    object-engine) tests=(-p object-engine --test all) filter=leaks:: ;;
+    object-engine) tests=(-p soml-object-engine --test all) filter=leaks:: ;;
     federation)
-      tests=(-p federation --all-features --test all)
+      tests=(-p soml-federation --all-features --test all)
       filter=random::the_gateway_answers_as_one_executor_over_all_data_would
       ;;
     *) fail "nothing is known of tests of $1" ;;

@@ -24,7 +24,7 @@ universities=${UNIVERSITIES:-8}
   exit 2
 }
 
-cargo build --quiet --profile "$profile" -p servers --bin soml
+cargo build --quiet --profile "$profile" -p soml-servers --bin soml
 cargo build --quiet --profile "$profile" -p benches --bin university --bin soak
 programs=${CARGO_TARGET_DIR:-target}/$profile
 work=$(mktemp -d)

@@ -2,7 +2,7 @@
 //! caches, on as many threads as are named (1 by default), with the recorder that `soml` has.
 //!
 //! ```sh
-//! cargo run --profile bench-fast -p service-metrics --example cost -- 2
+//! cargo run --profile bench-fast -p soml-service-metrics --example cost -- 2
 //! ```
 
 use std::io::Write;

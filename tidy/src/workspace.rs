@@ -20,7 +20,7 @@ pub struct Workspace {
 /// A package of the workspace.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// Name of the package.
+    /// Name of its library with hyphens, as folders have it, or of a package without one.
     pub name: String,
     /// Its manifest, relative to the folder of the workspace.
     pub manifest: String,
@@ -57,6 +57,7 @@ struct Dependency {
 
 #[derive(Deserialize)]
 struct Target {
+    name: String,
     kind: Vec<String>,
     src_path: PathBuf,
 }
@@ -92,7 +93,11 @@ impl Workspace {
         }
         let metadata: Metadata =
             serde_json::from_slice(&output.stdout).map_err(|error| failed(error.to_string()))?;
-        let names: Vec<String> = metadata.packages.iter().map(|p| p.name.clone()).collect();
+        let names: BTreeMap<String, String> = metadata
+            .packages
+            .iter()
+            .map(|package| (package.name.clone(), package.crate_name()))
+            .collect();
         let mut members: Vec<Member> = metadata
             .packages
             .into_iter()
@@ -106,28 +111,37 @@ impl Workspace {
     }
 }
 
-fn member(root: &Path, package: Package, names: &[String]) -> Member {
+impl Package {
+    fn library(&self) -> Option<&Target> {
+        self.targets
+            .iter()
+            .find(|target| target.kind.iter().any(|kind| kind.contains("lib")))
+    }
+
+    fn crate_name(&self) -> String {
+        self.library()
+            .map_or(self.name.clone(), |library| library.name.replace('_', "-"))
+    }
+}
+
+fn member(root: &Path, package: Package, names: &BTreeMap<String, String>) -> Member {
     let manifest = relative(root, &package.manifest_path);
     let text = std::fs::read_to_string(&package.manifest_path).unwrap_or_default();
-    // A crate may need itself in its tests, with other features.
-    let member_name = package.name.clone();
     let mut member = Member {
         manifest,
-        library: package
-            .targets
-            .into_iter()
-            .find(|target| target.kind.iter().any(|kind| kind.contains("lib")))
-            .map(|target| target.src_path),
-        name: package.name,
+        library: package.library().map(|library| library.src_path.clone()),
+        name: package.crate_name(),
         normal: BTreeMap::new(),
         dev: BTreeMap::new(),
     };
-    let inside = |dependency: &Dependency| {
-        dependency.path.is_some()
-            && dependency.name != member_name
-            && names.contains(&dependency.name)
-    };
-    for dependency in package.dependencies.into_iter().filter(inside) {
+    for dependency in package.dependencies {
+        let crate_name = names
+            .get(&dependency.name)
+            .filter(|_| dependency.path.is_some());
+        // A crate may need itself in its tests, with other features.
+        let Some(crate_name) = crate_name.filter(|name| **name != member.name) else {
+            continue;
+        };
         let is_dev = dependency.kind.as_deref() == Some("dev");
         let key = dependency.rename.as_ref().unwrap_or(&dependency.name);
         let location = Location {
@@ -140,7 +154,7 @@ fn member(root: &Path, package: Package, names: &[String]) -> Member {
         } else {
             &mut member.normal
         };
-        edges.insert(dependency.name, location);
+        edges.insert(crate_name.clone(), location);
     }
     // What is needed anyway is no edge of tests.
     member
