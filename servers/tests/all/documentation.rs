@@ -247,8 +247,8 @@ fn what_the_tables_of_the_pages_name_is_there() {
     ];
     let mut missing = Vec::new();
     for page in [
-        "docs/federation.md",
-        "docs/gateway.md",
+        "docs/internals/federation.md",
+        "docs/internals/gateway.md",
         "docs/writing.md",
         "docs/search.md",
     ] {
@@ -292,7 +292,7 @@ fn what_the_tables_of_the_pages_name_is_there() {
 
 #[test]
 fn the_table_of_the_gateway_has_a_row_for_each_variable_of_the_interface() {
-    let text = fs::read_to_string(path("docs/gateway.md")).expect("the page is there");
+    let text = fs::read_to_string(path("docs/internals/gateway.md")).expect("the page is there");
     let (_, table) = text
         .split_once("| what holds | shown by |")
         .expect("the table is there");
