@@ -16,6 +16,7 @@ pub struct Trace {
 /// One step of a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct TraceStep {
     /// Kind of work: `query`, `look-ups` or `walks`.
     pub work: &'static str,

@@ -27,6 +27,7 @@ pub struct EdgeOptions {
 
 /// How services behind the edge are asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UpstreamOptions {
     /// Maximum time to connect to a server; zero disables the timeout.
     pub connect_timeout: Duration,

@@ -110,6 +110,7 @@ pub struct SubgraphOptions {
 
 /// Time-outs and bounds of requests to subgraphs.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ExchangeOptions {
     /// Maximum time to connect.
     pub connect_timeout: Duration,

@@ -34,6 +34,7 @@ pub struct BodyLimits {
 }
 
 /// A body, with the account that counts it.
+#[non_exhaustive]
 pub struct ReadBody {
     /// The bytes.
     pub text: Bytes,

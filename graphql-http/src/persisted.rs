@@ -20,6 +20,7 @@ const ENTRY: usize = 256;
 
 /// Queries that clients bring once and name later.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PersistedOptions {
     /// Whether clients may do so.
     pub enabled: bool,
@@ -29,6 +30,7 @@ pub struct PersistedOptions {
 
 /// Operations that a file lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TrustedOptions {
     /// The file.
     pub file: Option<String>,

@@ -31,6 +31,7 @@ const REMOVAL_TIME: Duration = Duration::from_secs(10 * 60);
 
 /// A page of change records, as `GET /changes` answers it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ChangePage {
     /// The records, in the order of their sequence.
     pub changes: Vec<Change>,

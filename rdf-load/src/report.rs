@@ -53,6 +53,7 @@ impl fmt::Display for Finding {
 
 /// Totals of a load.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LoadSummary {
     /// Number of files read.
     pub files: usize,

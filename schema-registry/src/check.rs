@@ -25,6 +25,7 @@ pub struct Checked {
 
 /// A schema without errors, with its generated API.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct UsableSchema {
     /// Last segment of the identifier, such as `swapi`; the name in paths.
     pub id: String,
@@ -53,6 +54,7 @@ const MAX_ID: usize = 128;
     "`{shown}` cannot name a schema: the last segment of an `id` has 1 to {MAX_ID} letters, digits, \
      `_`, `-` and `.` of ASCII, and begins with a letter or digit"
 )]
+#[non_exhaustive]
 pub struct SchemaIdError {
     /// The name, cut when it is long.
     pub shown: String,

@@ -253,6 +253,7 @@ impl ServiceKind {
 
 /// What is bound to a service, and in which revision it is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BindingState {
     /// What is bound.
     pub binding: Binding,

@@ -61,6 +61,7 @@ pub struct SearchOptions {
 
 /// How bad it is when something is not well.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Severities {
     /// No schema is bound, for searches.
     pub soml: Severity,

@@ -92,6 +92,7 @@ impl Area {
 
 /// A code with its documentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CodeEntry {
     /// The code.
     pub name: &'static str,

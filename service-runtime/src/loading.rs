@@ -17,6 +17,7 @@ pub struct LoadProgress {
 
 /// The progress at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LoadState {
     /// Files to read.
     pub files: usize,

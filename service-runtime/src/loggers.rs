@@ -30,6 +30,7 @@ pub struct LoggerLevels {
 /// A change of levels.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct LevelChange {
     /// Another level of the root.
     pub root: Option<String>,

@@ -9,6 +9,7 @@ use tokio::sync::Mutex;
 
 /// The API in the GraphQL schema definition language.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PrintedSdl {
     /// The document.
     pub text: Bytes,

@@ -83,6 +83,7 @@ pub enum Right {
 
 /// A row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Route {
     /// The method; `None` where the handler takes several. `GET` stands for `HEAD`, too.
     pub method: Option<Method>,

@@ -30,6 +30,7 @@ impl fmt::Display for Severity {
 
 /// One row of the table of codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CodeInfo {
     /// The code itself.
     pub code: Code,

@@ -5,6 +5,7 @@ use crate::search::SearchSettings;
 
 /// Schema-wide settings, every one with its default resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Config {
     /// Generates mutations (`enable_mutations`, default true).
     pub enable_mutations: bool,

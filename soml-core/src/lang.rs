@@ -10,6 +10,7 @@ pub use parse::is_tag;
 
 /// Schema-wide language settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LangConfig {
     /// Which variants are returned; everything when absent.
     pub fetch: Option<LangSpec>,
@@ -25,6 +26,7 @@ pub struct LangConfig {
 
 /// Language settings of one property; each overrides the schema-wide one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PropertyLang {
     /// Which variants are returned.
     pub fetch: Option<LangSpec>,
@@ -36,6 +38,7 @@ pub struct PropertyLang {
 
 /// A parsed `fetch` specification, such as `ALL,-en-US` or `fr,en~,NONE`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct LangSpec {
     /// The head, which decides how items are combined.
     pub head: LangHead,
@@ -98,6 +101,7 @@ pub enum LangRange {
 
 /// A parsed `validate` specification, such as `en,fr;UNIQ`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LangValidation {
     /// Allowed tags, [`LangItem::Include`] and [`LangItem::Any`] only; empty allows every one.
     pub allowed: Vec<LangItem>,
@@ -108,6 +112,7 @@ pub struct LangValidation {
 /// A language specification that does not follow the grammar.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
+#[non_exhaustive]
 pub struct LangSpecError {
     /// What is wrong, as a lower-case fragment.
     pub message: String,

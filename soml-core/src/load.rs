@@ -11,6 +11,7 @@ use crate::{check, raw, resolve, yaml};
 
 /// The result of loading a document.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Loaded {
     /// The schema, if the document has no errors.
     pub schema: Option<Valid<Schema>>,

@@ -5,6 +5,7 @@ use crate::value::{Value, ValueKind};
 
 /// All roles of a schema.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Rbac {
     /// Roles in document order.
     pub roles: Vec<Role>,
@@ -12,6 +13,7 @@ pub struct Rbac {
 
 /// One role.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Role {
     /// Name, matched against the roles of a caller.
     pub name: String,
@@ -31,6 +33,7 @@ pub struct Role {
 
 /// A condition on the objects of a type that a role may read, write or delete.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RowFilter {
     /// The type as written; `*` is a wildcard.
     pub object: String,
@@ -44,6 +47,7 @@ pub struct RowFilter {
 
 /// A value that a property of written objects has, whatever the client says.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Preset {
     /// The type as written; `*` is a wildcard.
     pub object: String,
@@ -57,6 +61,7 @@ pub struct Preset {
 
 /// A permission `<Object>/<property>/<operation>`; `*` is a wildcard, also within a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Action {
     /// Object segment as written.
     pub object: String,

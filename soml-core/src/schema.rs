@@ -37,6 +37,7 @@ pub struct UnionId(pub u32);
 
 /// The three names of an object or a property.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Name {
     /// As the document writes it, prefix included.
     pub written: String,
@@ -54,6 +55,7 @@ impl fmt::Display for Name {
 
 /// A resolved SOML document.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Schema {
     /// Document identifier, such as `/soml/swapi`.
     pub id: String,
@@ -77,6 +79,7 @@ pub struct Schema {
 
 /// Descriptive keys of a document; all free text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Metadata {
     /// Display name of the schema.
     pub label: Option<String>,
@@ -92,6 +95,7 @@ pub struct Metadata {
 
 /// Namespace bindings of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Prefixes {
     /// Base of relative IRIs in the data.
     pub base_iri: String,
@@ -129,6 +133,7 @@ impl Prefixes {
 
 /// An enumeration datatype. Its values are stored as plain strings equal to their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EnumType {
     /// Names of the type.
     pub name: Name,
@@ -144,6 +149,7 @@ pub struct EnumType {
 
 /// One value of an [`EnumType`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EnumValue {
     /// The value, which is its GraphQL name and its stored string.
     pub name: String,
@@ -155,6 +161,7 @@ pub struct EnumValue {
 
 /// A union datatype: literals of any of its members.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnionType {
     /// Names of the type.
     pub name: Name,
@@ -231,6 +238,7 @@ pub enum ObjectKind {
 
 /// An object type.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Object {
     /// Names of the type.
     pub name: Name,
@@ -283,6 +291,7 @@ pub struct Object {
 
 /// An effective property of one object.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Property {
     /// Names of the property.
     pub name: Name,

@@ -2,6 +2,7 @@
 
 /// Effective search settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SearchSettings {
     /// Searchable; `false` disables all other keys.
     pub index: bool,

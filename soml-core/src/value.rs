@@ -6,6 +6,7 @@ use crate::span::Span;
 
 /// A value as written, with its position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Value {
     /// The value itself.
     pub kind: ValueKind,

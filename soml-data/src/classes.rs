@@ -27,6 +27,7 @@ pub enum DataView<'a> {
 
 /// The classes of some data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ClassCounts {
     /// Number of classes; of a store that answers queries, at most 1,000.
     pub number: usize,

@@ -10,6 +10,7 @@ use crate::hash::HashSet;
 
 /// The fields that a directive names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct FieldSet {
     /// In the order of the text.
     pub selections: Vec<Selected>,

@@ -16,6 +16,7 @@ use crate::store::GraphStore;
 
 /// The facts of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FactsOf {
     /// Positions of the conditions that hold.
     pub holds: BTreeSet<usize>,

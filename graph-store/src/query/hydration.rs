@@ -79,6 +79,7 @@ impl Hydrated {
 ///
 /// Blank nodes are skipped, and a value occurs once per object.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Column {
     /// Offset in [`Column::values`] where each object's values end, preceded by 0.
     pub offsets: Vec<u32>,

@@ -197,6 +197,7 @@ impl StoreInfo {
 
 /// How a server of a store is.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ServerState {
     /// Its address, as it is configured.
     pub address: String,

@@ -10,6 +10,7 @@ use crate::value::SortValue;
 
 /// The objects of a [`Window`], in order, with the position of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Windowed {
     /// The objects, each once.
     pub objects: Objects,

@@ -20,6 +20,7 @@ use crate::plan::{
 /// How a request was answered; the value of `extensions.explain` in a response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Explanation {
     /// The plan, line by line, in a notation that is the same for every store.
     pub plan: Vec<String>,

@@ -75,6 +75,7 @@ impl DataFolderOptions {
 
 /// An open folder.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct DataFolder {
     /// The data.
     pub image: Arc<ImageStore>,

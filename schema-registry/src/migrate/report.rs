@@ -6,6 +6,7 @@ use crate::store::{ApplicationBinding, SchemaEntry};
 
 /// What a migration has done, or would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MigrationReport {
     /// Why nothing is moved, if that is so.
     pub skipped: Option<Skipped>,

@@ -6,6 +6,7 @@ use std::str::FromStr;
 /// An option that is not written as its language demands.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
+#[non_exhaustive]
 pub struct OptionError {
     /// What is wrong, as a lower-case fragment.
     pub message: String,

@@ -190,6 +190,7 @@ pub enum Leaf {
 
 /// The field of one language.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LanguageField {
     /// Language tag in lower case. Values with longer tags belong to it too, unless these have a
     /// field of their own.

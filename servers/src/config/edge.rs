@@ -16,6 +16,7 @@ pub(crate) const EDGE_PORT: u16 = 8000;
 
 /// Settings of the edge (`edge.*`).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EdgeSettings {
     /// Whether `soml serve` has one too (`edge.enabled`).
     pub enabled: Switch,
@@ -41,6 +42,7 @@ pub struct EdgeSettings {
 
 /// Settings of one route of the edge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RouteSettings {
     /// The path at and below which it takes requests.
     pub path: Option<String>,

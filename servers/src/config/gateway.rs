@@ -27,6 +27,7 @@ pub(crate) const REALM: &str = "soml";
 
 /// How subgraphs are composed and served (`graphql.service.*`, `gateway.*` and the names of the interface).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GatewaySettings {
     /// Whether the all-in-one is a gateway too (`gateway.enabled`).
     pub enabled: Switch,
@@ -81,6 +82,7 @@ pub struct GatewaySettings {
 
 /// How clients subscribe, over WebSockets and by server-sent events (`gateway.subscriptions.*`).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SubscriptionSettings {
     /// How often clients are sent a sign of life (`gateway.subscriptions.keepAlive`).
     pub keep_alive: Duration,
@@ -97,6 +99,7 @@ pub struct SubscriptionSettings {
 
 /// How the gateway logs in to the identity provider (`idp.*`).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct IdpSettings {
     /// What the provider is (`idp.type`).
     pub kind: IdpKind,

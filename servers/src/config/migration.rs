@@ -8,6 +8,7 @@ use super::setting::Programs;
 
 /// How schemas are moved from another store at the start (`soml.storage.migration.*`).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MigrationSettings {
     /// Whether they are (`.enabled`).
     pub enabled: bool,

@@ -71,6 +71,7 @@ pub struct SearchSettings {
 
 /// How something is tried again (`task.default.retry.*`).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RetrySettings {
     /// How often (`task.default.retry.maxRetries`).
     pub max_retries: u32,

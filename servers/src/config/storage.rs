@@ -14,6 +14,7 @@ use super::setting::Programs;
 
 /// Where schemas are stored (`soml.storage.*`).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StorageSettings {
     /// What stores them (`soml.storage.provider`).
     pub provider: StorageProvider,
@@ -47,6 +48,7 @@ pub enum StorageProvider {
 
 /// A server of RDF4J's protocol that stores schemas (`soml.storage.rdf4j.*`).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Rdf4jSettings {
     /// How it is reached.
     pub connection: ConnectionOptions,
@@ -80,6 +82,7 @@ impl Default for MongoEndpoint {
 
 /// A MongoDB server that stores schemas (`soml.storage.mongodb.*`).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MongoSettings {
     /// The connection string (`.endpoint`).
     pub endpoint: MongoEndpoint,
@@ -103,6 +106,7 @@ pub struct MongoSettings {
 
 /// How a service is called by others (`application.*`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ApplicationSettings {
     /// The name that instances share (`application.name`).
     pub name: Option<String>,

@@ -9,6 +9,7 @@ use super::setting::Programs;
 
 /// Where an embedded store keeps its data (`store.*`).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StoreSettings {
     /// The folder of data and schemas; without one they are in memory (`store.dataDir`).
     pub data_dir: Option<PathBuf>,

@@ -14,6 +14,7 @@ use super::setting::Programs;
 
 /// Whether and where to traces are sent (`traces.*` and the variables of OpenTelemetry).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TracesSettings {
     /// Whether they are; where it is not said, they are if there is an address (`traces.enabled`).
     pub enabled: Switch,

@@ -7,6 +7,7 @@ use crate::provisioning::User;
 
 /// A user as answers and tokens show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Account {
     /// Identifier, which stays the same as long as the user name does (`sub`).
     pub id: Uuid,

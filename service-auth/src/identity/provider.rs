@@ -46,6 +46,7 @@ pub struct Credentials {
 
 /// A user who is logged in.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LoggedIn {
     /// The signed token.
     pub token: Secret,

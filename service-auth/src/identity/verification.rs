@@ -43,6 +43,7 @@ impl TokenRules {
 /// A verifier in the same process is configured with it; others read the keys from
 /// `/.well-known/jwks.json`.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Verification {
     /// The public key with its `kid`, as it is published.
     pub keys: JwkSet,

@@ -100,6 +100,7 @@ impl From<ExchangeError> for OauthError {
 
 /// An error response of a token endpoint (RFC 6749 section 5.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Denial {
     /// The error code, such as `invalid_grant`.
     pub error: String,

@@ -40,6 +40,7 @@ pub enum ProvisioningError {
 
 /// A mistake in a provisioning file.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Mistake {
     /// Line, from 1.
     pub line: u32,

@@ -103,6 +103,7 @@ pub fn store_error(error: SchemaStoreError) -> HttpError {
 
 /// What is wrong with the server that stores the schemas, for everybody to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StoreTrouble {
     /// What is wrong.
     pub message: String,

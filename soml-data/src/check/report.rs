@@ -34,6 +34,7 @@ pub struct Members {
 
 /// Findings of one kind about one element of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct CheckFinding {
     /// The code.
     #[serde(serialize_with = "as_text")]

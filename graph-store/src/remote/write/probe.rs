@@ -22,6 +22,7 @@ const NODES: usize = 100;
 
 /// What a server did with racing writers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct IsolationReport {
     /// Number of races.
     pub rounds: u32,

@@ -569,10 +569,8 @@ impl<'d> Interpreter<'d> {
         node: &str,
         scope: Scope<'_>,
     ) -> usize {
-        let open = Property {
-            non_nullable_elements: false,
-            ..property.clone()
-        };
+        let mut open = property.clone();
+        open.non_nullable_elements = false;
         let (faults, warnings) = (self.faults.clone(), self.warnings.clone());
         let list = self.property(field, &open, node, scope);
         (self.faults, self.warnings) = (faults, warnings);
