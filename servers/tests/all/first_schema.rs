@@ -6,7 +6,7 @@
 //! - `console` is run, and prints what is shown,
 //! - `graphql` is answered as the `json` behind it says,
 //! - `sh` starts the service, whose pages must answer,
-//! - `mermaid` shows what is in the data or in the schema.
+//! - `text` draws what is in the data or in the schema.
 //!
 //! `UPDATE_EXPECT=1` rewrites what is printed and answered.
 
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use soml_core::schema::{Range, Schema};
+use soml_core::schema::{ObjectKind, Property, Range, Schema};
 use tempfile::TempDir;
 
 use crate::documentation::PAGES;
@@ -25,6 +25,9 @@ use crate::processes::{PATIENCE, Running};
 const PAGE: &str = "../docs/first-schema.md";
 const SCHEMA: &str = "library.yaml";
 const DATA: &str = "library.ttl";
+
+/// What the lines of a drawing begin with.
+const BRANCHES: [char; 4] = ['├', '└', '─', ' '];
 
 #[test]
 fn whoever_follows_the_page_sees_what_it_shows() {
@@ -50,9 +53,7 @@ fn whoever_follows_the_page_sees_what_it_shows() {
     }
     page.push_str(rest);
     assert_eq!(reader.query, None, "every query has an answer");
-    for kind in [
-        "console", "graphql", "json", "mermaid", "sh", "turtle", "yaml",
-    ] {
+    for kind in ["console", "graphql", "json", "sh", "text", "turtle", "yaml"] {
         assert!(reader.seen.iter().any(|seen| seen == kind), "{kind}");
     }
     if std::env::var_os("UPDATE_EXPECT").is_some() {
@@ -89,8 +90,8 @@ impl Reader<'_> {
             ("graphql", None) => self.query = Some(body.to_owned()),
             ("json", None) => return self.answer(body),
             ("sh", None) => self.serve(body),
-            ("mermaid", None) if body.starts_with("flowchart") => self.check_data(body),
-            ("mermaid", None) if body.starts_with("classDiagram") => self.check_classes(body),
+            ("text", Some("data")) => self.check_data(body),
+            ("text", Some("schema")) => self.check_schema(body),
             _ => panic!("nobody checks a block ```{info}"),
         }
         body.to_owned()
@@ -130,77 +131,74 @@ impl Reader<'_> {
         assert!(sdl.contains("type Novel implements"), "{sdl}");
     }
 
-    /// Checks that each node and arrow of a flowchart is in the data.
-    fn check_data(&self, picture: &str) {
+    /// Checks that each predicate and each value of a drawing is in the data.
+    fn check_data(&self, drawing: &str) {
         let data = fs::read_to_string(self.folder.join(DATA)).unwrap();
-        let nodes = picture.split("[\"").skip(1).map(|rest| rest.split("\"]"));
-        let arrows = picture.split("-->|").skip(1).map(|rest| rest.split("|"));
-        let labels = nodes
-            .map(|mut n| n.next())
-            .chain(arrows.map(|mut a| a.next()));
-        let mut checked = 0;
+        let lines = drawing.lines();
+        let labels: Vec<&str> = lines
+            .flat_map(|line| line.trim_start_matches(BRANCHES).split("  "))
+            .map(str::trim)
+            .filter(|label| !label.is_empty())
+            .collect();
+        assert!(!labels.is_empty(), "{drawing}");
         for label in labels {
-            let label = label.unwrap().trim_matches('"');
             assert!(data.contains(label), "{label} is not in the data");
-            checked += 1;
         }
-        assert!(checked > 0, "{picture}");
     }
 
-    /// Checks that each class, member and arrow of a class diagram is in the schema.
-    fn check_classes(&self, picture: &str) {
+    /// Checks that each object and each property of a drawing is in the schema.
+    fn check_schema(&self, drawing: &str) {
         let text = fs::read_to_string(self.folder.join(SCHEMA)).unwrap();
         let schema = soml_core::load(&text).schema.unwrap();
-        let mut class = None;
-        for line in picture.lines().skip(1).map(str::trim) {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            match words.as_slice() {
-                [] | ["}"] => class = None,
-                ["class", name, "{"] => class = Some(*name),
-                ["<<abstract>>"] => {}
-                [parent, "<|--", child] => assert!(inherits(&schema, child, parent), "{line}"),
-                [from, "-->", _, to, ":", property] => {
-                    assert!(leads(&schema, from, property, to), "{line}");
-                }
-                [kind, name] => {
-                    let class = class.unwrap_or_else(|| panic!("{line} is in no class"));
-                    assert_eq!(
-                        range(&schema, class, name).as_deref(),
-                        Some(*kind),
-                        "{line}"
-                    );
-                }
-                _ => panic!("nobody checks {line}"),
-            }
+        let mut object = "";
+        for line in drawing.lines().filter(|line| !line.is_empty()) {
+            let words: Vec<&str> = line
+                .trim_start_matches(BRANCHES)
+                .split_whitespace()
+                .collect();
+            let name = words[0].trim_end_matches(':');
+            let drawn = if line.starts_with(BRANCHES) {
+                drawn_property(&schema, object, name)
+            } else {
+                object = name;
+                drawn_object(&schema, name)
+            };
+            assert_eq!(drawn, Some(words.join(" ")), "{line}");
         }
     }
 }
 
-fn property<'a>(
-    schema: &'a Schema,
-    class: &str,
-    name: &str,
-) -> Option<&'a soml_core::schema::Property> {
-    let object = schema.object_named(class)?;
+/// Returns how an object is drawn.
+fn drawn_object(schema: &Schema, name: &str) -> Option<String> {
+    let object = &schema[schema.object_named(name)?];
+    Some(match object.inherits {
+        Some(parent) => format!("{name} (a {})", schema[parent].name.graphql),
+        None if object.kind == ObjectKind::Abstract => format!("{name} (abstract)"),
+        None => name.to_owned(),
+    })
+}
+
+/// Returns how a property of an object is drawn.
+fn drawn_property(schema: &Schema, object: &str, name: &str) -> Option<String> {
+    let property = property(schema, object, name)?;
+    match property.range {
+        Range::Scalar(scalar) => Some(format!("{name}: {}", scalar.soml_name())),
+        Range::Literal(_) => Some(format!("{name}: langString")),
+        Range::Object(target) => {
+            let number = if property.max.is_multiple() {
+                "any number"
+            } else {
+                "at most one"
+            };
+            let target = &schema[target].name.graphql;
+            Some(format!("{name} → {target} ({number})"))
+        }
+        Range::Enum(_) => None,
+    }
+}
+
+fn property<'a>(schema: &'a Schema, object: &str, name: &str) -> Option<&'a Property> {
+    let object = schema.object_named(object)?;
     let mut properties = schema[object].props.iter().map(|&id| &schema[id]);
     properties.find(|property| property.name.graphql == name)
-}
-
-fn inherits(schema: &Schema, child: &str, parent: &str) -> bool {
-    let parent = schema.object_named(parent);
-    let child = schema.object_named(child).map(|child| &schema[child]);
-    child.is_some_and(|child| child.inherits.is_some() && child.inherits == parent)
-}
-
-fn leads(schema: &Schema, from: &str, name: &str, to: &str) -> bool {
-    let range = property(schema, from, name).map(|property| property.range);
-    range.is_some() && range == schema.object_named(to).map(Range::Object)
-}
-
-fn range(schema: &Schema, class: &str, name: &str) -> Option<String> {
-    match property(schema, class, name)?.range {
-        Range::Scalar(scalar) => Some(scalar.soml_name().to_owned()),
-        Range::Literal(_) => Some("langString".to_owned()),
-        _ => None,
-    }
 }
