@@ -249,8 +249,8 @@ fn what_the_tables_of_the_pages_name_is_there() {
     for page in [
         "docs/internals/federation.md",
         "docs/internals/gateway.md",
-        "docs/writing.md",
-        "docs/search.md",
+        "docs/internals/writing.md",
+        "docs/internals/search.md",
     ] {
         let text = fs::read_to_string(path(page)).expect("the page is there");
         let (_, table) = text
