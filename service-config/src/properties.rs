@@ -1,12 +1,14 @@
-//! Java's `.properties` syntax.
+//! Java's `.properties` syntax, as [`Properties.load`] documents it.
 //!
-//! The crate `java-properties` joins continued lines and resolves escapes. What it gets wrong is
-//! prepared for it: it resolves escapes in comments too, where `C:\users` is an error, it loses a
-//! last line that ends with a backslash, and it refuses surrogate pairs.
+//! The crate `java-properties` resolves escapes in comments too, loses a last line that ends with a
+//! backslash, and refuses surrogate pairs; preparing a text for it takes more code than reading it.
+//!
+//! [`Properties.load`]: https://docs.oracle.com/en/java/javase/21/docs/api/java.base/java/util/Properties.html#load(java.io.Reader)
 
 use std::borrow::Cow;
 
-use java_properties::{LineContent, PropertiesIter};
+/// White space before keys and around separators.
+const BLANKS: [char; 3] = [' ', '\t', '\x0c'];
 
 /// Returns the text of a file: UTF-8 if it is valid, otherwise Latin-1, as Java reads its resource
 /// bundles.
@@ -22,90 +24,77 @@ pub(crate) fn decoded(bytes: &[u8]) -> Cow<'_, str> {
 /// Unlike in Java, a key without a separator is an error, and white space at the end of a value is
 /// dropped, as it is in values from other sources.
 pub(crate) fn pairs(text: &str) -> Result<Vec<(String, String)>, String> {
-    let text = prepared(text);
-    let lines: Vec<&str> = text.lines().collect();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let mut lines = (1..).zip(text.split('\n'));
     let mut pairs = Vec::new();
-    for line in PropertiesIter::new_with_encoding(text.as_bytes(), encoding_rs::UTF_8) {
-        let line = line.map_err(|error| match error.line_number() {
-            Some(number) => format!("line {number} has a malformed \\uXXXX"),
-            None => error.to_string(),
-        })?;
-        let number = line.line_number();
-        let LineContent::KVPair(key, value) = line.consume_content() else {
+    while let Some((number, line)) = lines.next() {
+        let mut line = Cow::from(line.trim_start_matches(BLANKS));
+        if line.starts_with(['#', '!']) {
             continue;
-        };
-        if value.is_empty() && lines.get(number - 1).is_some_and(|line| is_bare(line)) {
-            return Err(format!("line {number} must have the form key=value"));
         }
+        while is_open(&line) {
+            line.to_mut().pop();
+            let following = lines.next().map_or("", |(_, following)| following);
+            line += following.trim_start_matches(BLANKS);
+        }
+        if line.is_empty() {
+            continue;
+        }
+        let (key, value) =
+            split(&line).ok_or_else(|| format!("line {number} must have the form key=value"))?;
+        let pair = unescaped(key).zip(unescaped(value));
+        let (key, value) = pair.ok_or_else(|| format!("line {number} has a malformed \\uXXXX"))?;
         pairs.push((key, value.trim().to_owned()));
     }
     Ok(pairs)
 }
 
-/// Returns the lines of a text, each with its end, without comments and surrogate pairs.
-fn prepared(text: &str) -> String {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    let mut prepared = String::with_capacity(text.len() + 1);
-    let mut is_continued = false;
-    for line in text.split('\n') {
-        let is_comment = !is_continued && line.trim_start().starts_with(['#', '!']);
-        if !is_comment {
-            prepared.push_str(&without_surrogates(line));
-        }
-        is_continued = !is_comment && is_open(line);
-        prepared.push('\n');
-    }
-    prepared
-}
-
-/// Tells whether a line goes on in the next one.
+/// Returns whether a line goes on in the next one.
 fn is_open(line: &str) -> bool {
     let backslashes = line.len() - line.trim_end_matches('\\').len();
     backslashes % 2 == 1
 }
 
-/// Tells whether a line is a key alone.
-fn is_bare(line: &str) -> bool {
-    !is_open(line) && !line.contains(['=', ':'])
+/// Splits a line at its first separator that is not escaped: `=`, `:`, or white space alone.
+fn split(line: &str) -> Option<(&str, &str)> {
+    let mut is_escaped = false;
+    let end = line.find(|c| {
+        let ends = !is_escaped && (matches!(c, '=' | ':') || BLANKS.contains(&c));
+        is_escaped = c == '\\' && !is_escaped;
+        ends
+    })?;
+    let (key, rest) = line.split_at(end);
+    let rest = rest.trim_start_matches(BLANKS);
+    let value = rest.strip_prefix(['=', ':']).unwrap_or(rest);
+    (!rest.is_empty()).then(|| (key, value.trim_start_matches(BLANKS)))
 }
 
-/// Replaces each pair of escapes that stands for one character beyond U+FFFF by the character.
-fn without_surrogates(line: &str) -> Cow<'_, str> {
-    if !line.contains("\\u") {
-        return Cow::Borrowed(line);
+/// Resolves escapes. `\uXXXX` is a unit of UTF-16, so that two of them may stand for one character.
+fn unescaped(text: &str) -> Option<String> {
+    let mut units = Vec::with_capacity(text.len());
+    let mut characters = text.chars();
+    while let Some(mut character) = characters.next() {
+        if character == '\\' {
+            character = match characters.next()? {
+                't' => '\t',
+                'n' => '\n',
+                'r' => '\r',
+                'f' => '\x0c',
+                'u' => {
+                    let (digits, rest) = characters.as_str().split_at_checked(4)?;
+                    let unit = u16::from_str_radix(digits, 16).ok();
+                    // A number may have a sign, and an escape none.
+                    units.push(unit.filter(|_| !digits.starts_with('+'))?);
+                    characters = rest.chars();
+                    continue;
+                }
+                other => other,
+            };
+        }
+        units.extend_from_slice(character.encode_utf16(&mut [0; 2]));
     }
-    let mut out = String::with_capacity(line.len());
-    let mut rest = line;
-    while let Some(at) = rest.find('\\') {
-        let (before, escape) = rest.split_at(at);
-        out.push_str(before);
-        let pair = unit(escape).zip(escape.get(6..).and_then(unit));
-        let decoded = pair.and_then(|(high, low)| char::decode_utf16([high, low]).next()?.ok());
-        let length = match decoded {
-            // A pair of which the first unit is a character is two characters.
-            Some(character) if character.len_utf16() == 2 => {
-                out.push(character);
-                12
-            }
-            _ => {
-                let end = escape
-                    .char_indices()
-                    .nth(2)
-                    .map_or(escape.len(), |(at, _)| at);
-                out.push_str(&escape[..end]);
-                end
-            }
-        };
-        rest = &escape[length..];
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
-}
-
-/// Returns the UTF-16 unit that a text begins with as `\uXXXX`.
-fn unit(text: &str) -> Option<u16> {
-    let digits = text.strip_prefix("\\u")?.get(..4)?;
-    u16::from_str_radix(digits, 16).ok()
+    String::from_utf16(&units).ok()
 }
 
 #[cfg(test)]
@@ -135,6 +124,11 @@ mod tests {
             ("a=", ("a", "")),
             ("# in C:\\users \\\na=b", ("a", "b")),
             ("\u{feff}a=b", ("a", "b")),
+            ("a=one\\\\\\\n\\\n\\b", ("a", "one\\b")),
+            ("\ta\\:b\x0c=\x0c=c=d", ("a:b", "=c=d")),
+            ("a=😀\\uD83D\\uDE00\\\rü", ("a", "😀😀ü")),
+            ("=a", ("", "a")),
+            ("\\\n \n\\\r\na=b\n\\", ("a", "b")),
         ];
         for (text, (key, value)) in cases {
             assert_eq!(one(text), (key.to_owned(), value.to_owned()), "{text:?}");
@@ -145,7 +139,19 @@ mod tests {
     fn malformed_lines_are_named() {
         let bare = "line 3 must have the form key=value";
         assert_eq!(pairs("a=b\n\nport\n"), Err(bare.to_owned()));
-        for text in ["a=b\nb=\\u12", "a=b\nb=\\uD83D", "a=b\nb=\\uwxyz"] {
+        for bare in ["port", "port ", "po\\=rt", "po\\\n  rt", "port\\"] {
+            let error = pairs(bare).expect_err("malformed");
+            assert_eq!(error, "line 1 must have the form key=value", "{bare}");
+        }
+        for malformed in [
+            "\\u12",
+            "\\uD83D",
+            "\\uwxyz",
+            "\\u+123",
+            "\\uD83Dx\\uDE00",
+            "\\u12ü",
+        ] {
+            let text = &format!("a=b\nb={malformed}");
             let error = pairs(text).expect_err("malformed");
             assert_eq!(error, "line 2 has a malformed \\uXXXX", "{text}");
         }
