@@ -11,11 +11,10 @@ use aws_lc_rs::encoding::AsDer;
 use aws_lc_rs::encoding::PublicKeyX509Der;
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use jsonwebtoken::jwk::{Jwk, PublicKeyUse, ThumbprintHash};
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use outbound::Secret;
+use pem::{EncodeConfig, LineEnding, Pem};
 use uuid::Uuid;
 
 use super::ProviderError;
@@ -25,6 +24,9 @@ pub(super) const ALGORITHM: Algorithm = Algorithm::ES256;
 
 /// Such a key takes less than 300 bytes.
 const MAX_BYTES: u64 = 16 << 10;
+
+/// What a private key (PKCS #8) is called in PEM (RFC 7468, section 10).
+const PRIVATE_KEY: &str = "PRIVATE KEY";
 
 /// A private key with its public half.
 pub(super) struct SigningKey {
@@ -70,8 +72,12 @@ impl SigningKey {
         })
     }
 
-    fn of_pem(pem: &[u8]) -> Option<Self> {
-        let private = EncodingKey::from_ec_pem(pem).ok()?;
+    fn of_pem(text: &[u8]) -> Option<Self> {
+        let section = pem::parse(text).ok()?;
+        if section.tag() != PRIVATE_KEY {
+            return None;
+        }
+        let private = EncodingKey::from_ec_der(section.contents());
         // Fails for keys on other curves.
         let mut public = Jwk::from_encoding_key(&private, ALGORITHM).ok()?;
         let kid = public.thumbprint(ThumbprintHash::SHA256).ok()?;
@@ -117,7 +123,7 @@ fn new_pem() -> Result<Secret, ProviderError> {
     let random = SystemRandom::new();
     let key = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random)
         .map_err(|_| ProviderError::Cryptography)?;
-    Ok(Secret::new(armored("PRIVATE KEY", key.as_ref())))
+    Ok(Secret::new(armored(PRIVATE_KEY, key.as_ref())))
 }
 
 /// Returns the public half of a key as PEM.
@@ -129,14 +135,8 @@ fn public_pem(private: &EncodingKey) -> Option<String> {
 }
 
 fn armored(label: &str, der: &[u8]) -> String {
-    let text = STANDARD.encode(der);
-    let mut pem = format!("-----BEGIN {label}-----\n");
-    for line in text.as_bytes().chunks(64) {
-        pem.push_str(str::from_utf8(line).expect("base64 is ASCII"));
-        pem.push('\n');
-    }
-    pem.push_str(&format!("-----END {label}-----\n"));
-    pem
+    let lines = EncodeConfig::new().set_line_ending(LineEnding::LF);
+    pem::encode_config(&Pem::new(label, der), lines)
 }
 
 /// Writes a file that only its owner may open. It appears as a whole, and never in the place of one
@@ -178,4 +178,29 @@ fn is_shared(file: &File) -> io::Result<bool> {
 #[cfg(not(unix))]
 fn is_shared(_file: &File) -> io::Result<bool> {
     Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::Key;
+
+    #[test]
+    fn a_key_is_read_as_it_is_written() {
+        let text = new_pem().unwrap();
+        let text = text.reveal();
+        let key = SigningKey::of_pem(text.as_bytes()).unwrap();
+        for pem in [text, &key.public_pem] {
+            assert!(pem.starts_with("-----BEGIN ") && pem.ends_with("-----\n"));
+            assert!(pem.lines().all(|line| line.len() <= 64) && !pem.contains('\r'));
+        }
+        let public = Key::from_pem(&key.public_pem).unwrap();
+        assert_eq!(public[0].algorithms(), [ALGORITHM]);
+        let names = ["EC PRIVATE KEY", "PUBLIC KEY"];
+        let named = names.map(|name| text.replace(PRIVATE_KEY, name));
+        let cut = text.replace("-----END", "");
+        for other in [&named[0], &named[1], &key.public_pem, &cut, ""] {
+            assert!(SigningKey::of_pem(other.as_bytes()).is_none(), "{other}");
+        }
+    }
 }

@@ -1,13 +1,18 @@
 //! Keys that tokens are verified with, each with the algorithms that it is for.
 
-mod der;
 mod jwk;
-mod pem;
 
 use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey};
+use pem::Pem;
+use x509_cert::Certificate;
+use x509_cert::der::Decode;
+use x509_cert::der::asn1::UintRef;
+use x509_cert::der::oid::db::rfc5912::{
+    ID_EC_PUBLIC_KEY, RSA_ENCRYPTION, SECP_256_R_1, SECP_384_R_1,
+};
+use x509_cert::der::oid::db::rfc8410::ID_ED_25519;
+use x509_cert::spki::SubjectPublicKeyInfoOwned;
 
-use self::der::KeyInfo;
-use self::pem::Section;
 use crate::compact::Compact;
 
 /// Bits that an RSA key must have (RFC 7518, section 3.3).
@@ -16,11 +21,8 @@ const RSA_BITS: usize = 2_048;
 /// Bits that an RSA key may have; verifying with a longer one takes too long.
 const MAX_RSA_BITS: usize = 8_192;
 
-const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
-const EC: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
-const ED25519: &[u8] = &[0x2b, 0x65, 0x70];
-const P256: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07];
-const P384: &[u8] = &[0x2b, 0x81, 0x04, 0x00, 0x22];
+/// What each section of a PEM text (RFC 7468) begins with.
+const BEGIN: &str = "-----BEGIN ";
 
 /// A key that tokens are verified with.
 #[derive(Clone, Debug)]
@@ -74,8 +76,7 @@ impl Key {
     ///
     /// Fails when the text holds none, or anything else.
     pub fn from_pem(text: &str) -> Result<Vec<Self>, KeyError> {
-        let sections = pem::sections(text)?;
-        let keys: Vec<Key> = sections
+        let keys: Vec<Key> = sections(text)?
             .iter()
             .map(Key::from_section)
             .collect::<Result<_, _>>()?;
@@ -113,7 +114,7 @@ impl Key {
     /// Tells whether a text is PEM, so that it cannot be a secret for HMAC.
     #[must_use]
     pub fn is_public(text: &str) -> bool {
-        pem::is_pem(text)
+        text.contains(BEGIN)
     }
 
     /// Sets what tokens call the key.
@@ -140,29 +141,37 @@ impl Key {
         (!self.algorithms.is_empty()).then_some(self)
     }
 
-    fn from_section(section: &Section) -> Result<Self, KeyError> {
-        let info = match section.label.as_str() {
-            "PUBLIC KEY" => der::key_info(&section.der),
-            "CERTIFICATE" => der::certified_key(&section.der),
-            "RSA PUBLIC KEY" => return Key::rsa(&section.der),
+    fn from_section(section: &Pem) -> Result<Self, KeyError> {
+        let der = section.contents();
+        let info = match section.tag() {
+            "PUBLIC KEY" => SubjectPublicKeyInfoOwned::from_der(der),
+            "CERTIFICATE" => Certificate::from_der(der).map(|certificate| {
+                let signed = certificate.tbs_certificate();
+                signed.subject_public_key_info().clone()
+            }),
+            "RSA PUBLIC KEY" => return Key::rsa(der),
             _ => return Err(KeyError::NotPublic),
         };
-        let KeyInfo {
-            algorithm,
-            curve,
-            key,
-        } = info.ok_or(KeyError::Pem)?;
-        match (algorithm, curve) {
-            (RSA, _) => Key::rsa(key),
-            (EC, Some(P256)) => Ok(Key::on_curve(Algorithm::ES256, key)),
-            (EC, Some(P384)) => Ok(Key::on_curve(Algorithm::ES384, key)),
-            (ED25519, _) => Ok(Key::new(&[Algorithm::EdDSA], DecodingKey::from_ed_der(key))),
+        let info = info.map_err(|_| KeyError::Pem)?;
+        let key = info.subject_public_key.as_bytes().ok_or(KeyError::Pem)?;
+        let parameters = info.algorithm.parameters.as_ref();
+        let curve = parameters.and_then(|parameters| parameters.decode_as().ok());
+        match (info.algorithm.oid, curve) {
+            (RSA_ENCRYPTION, _) => Key::rsa(key),
+            (ID_EC_PUBLIC_KEY, Some(SECP_256_R_1)) => Ok(Key::on_curve(Algorithm::ES256, key)),
+            (ID_EC_PUBLIC_KEY, Some(SECP_384_R_1)) => Ok(Key::on_curve(Algorithm::ES384, key)),
+            (ID_ED_25519, _) => Ok(Key::new(&[Algorithm::EdDSA], DecodingKey::from_ed_der(key))),
             _ => Err(KeyError::Unsupported),
         }
     }
 
+    /// Reads an RSA public key (RFC 8017, section A.1.1): its modulus and its exponent.
     fn rsa(key: &[u8]) -> Result<Self, KeyError> {
-        check_modulus(der::modulus(key).ok_or(KeyError::Pem)?)?;
+        let numbers = Vec::<UintRef<'_>>::from_der(key).map_err(|_| KeyError::Pem)?;
+        let [modulus, _] = numbers.as_slice() else {
+            return Err(KeyError::Pem);
+        };
+        check_modulus(modulus.as_bytes())?;
         let algorithms = AlgorithmFamily::Rsa;
         Ok(Key::new(
             algorithms.algorithms(),
@@ -191,6 +200,21 @@ impl Key {
             token.algorithm,
         );
         verified.unwrap_or(false)
+    }
+}
+
+/// Reads all sections of a PEM text. What stands between them is for people.
+///
+/// Environment variables of some systems have no lines; there `\n` stands for the end of one.
+fn sections(text: &str) -> Result<Vec<Pem>, KeyError> {
+    // In one line nothing is taken for headers, which no section has here.
+    let line = text.replace("\\n", " ").replace('\n', " ");
+    let sections = pem::parse_many(&line).map_err(|_| KeyError::Pem)?;
+    // A section without an end is left out.
+    if sections.len() == line.matches(BEGIN).count() {
+        Ok(sections)
+    } else {
+        Err(KeyError::Pem)
     }
 }
 
@@ -232,4 +256,72 @@ pub(super) fn find(keys: &[Key], token: &Compact<'_>) -> Match {
         found = Match::Wrong;
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(label: &str, der: &[u8]) -> KeyError {
+        let text = pem::encode(&Pem::new(label, der));
+        Key::from_pem(&text).expect_err("malformed")
+    }
+
+    #[test]
+    fn what_ends_too_early_is_malformed() {
+        for der in [
+            &b""[..],
+            b"\x30",
+            b"\x30\x05\x02",
+            b"\x30\x82\x01",
+            b"\x30\x80",
+            b"\x30\x84\0\0\0\0",
+        ] {
+            for label in ["PUBLIC KEY", "CERTIFICATE", "RSA PUBLIC KEY"] {
+                assert_eq!(refusal(label, der), KeyError::Pem, "{label} {der:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_rsa_key_is_two_numbers() {
+        let der = b"\x30\x07\x02\x02\0\x80\x02\x01\x03";
+        assert_eq!(refusal("RSA PUBLIC KEY", der), KeyError::Length);
+        for der in [
+            &b"\x30\x07\x02\x02\0\x80\x02\x01\x03\0"[..],
+            b"\x30\x0a\x02\x02\0\x80\x02\x01\x03\x02\x01\x03",
+            b"\x30\x06\x02\x01\x80\x02\x01\x03",
+            b"\x30\x04\x02\x02\0\x80",
+        ] {
+            assert_eq!(refusal("RSA PUBLIC KEY", der), KeyError::Pem, "{der:?}");
+        }
+    }
+
+    #[test]
+    fn sections_have_an_end_and_no_headers_and_any_white_space() {
+        let begin = "-----BEGIN PUBLIC KEY-----";
+        let end = "-----END PUBLIC KEY-----";
+        for body in [
+            "\nAA\n\nAA\n\n",
+            " AA AA ",
+            "\\nAAAA\\n",
+            "\r\nAAAA\r\n\r\n",
+            "AAAA",
+        ] {
+            let read = sections(&format!("A key:\n\n{begin}{body}{end}")).unwrap();
+            assert_eq!(read.len(), 1, "{body:?}");
+            assert_eq!(read[0].contents(), [0; 3], "{body:?}");
+        }
+        let whole = format!("{begin}\nAAAA\n{end}\n");
+        for malformed in [
+            format!("{whole}{begin}\nAAAA\n"),
+            format!("{whole}{begin}"),
+            format!("{whole}-----BEGIN PUBLIC"),
+            format!("{begin}\nProc-Type: 4,ENCRYPTED\n\nAAAA\n{end}"),
+            format!("{begin}\nA=AA\n{end}"),
+            format!("{begin}\n{whole}{end}"),
+        ] {
+            assert_eq!(sections(&malformed), Err(KeyError::Pem), "{malformed}");
+        }
+    }
 }
