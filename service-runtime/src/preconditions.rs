@@ -1,4 +1,8 @@
 //! `If-Match` and `If-None-Match`: lists of entity tags after RFC 9110, section 13.1.
+//!
+//! They are read here because stores compare tags as they write, and so need the tags themselves. The crate `headers`
+//! only answers whether one tag matches, and takes what is not a list of tags for an empty list: with
+//! `If-None-Match: old` it lets a request through.
 
 use axum::http::header::{HeaderName, IF_MATCH, IF_NONE_MATCH};
 use axum::http::{HeaderMap, HeaderValue};
