@@ -12,6 +12,7 @@ use graphql_service::{
     Caller, Documents, MeantFields, Reply, Request, RequestContext, Response, Service, Shorthands,
 };
 use soml_core::access::{Rights, RightsTable};
+use soml_core::config::Config;
 
 use crate::explain::Explained;
 use crate::options::ServiceOptions;
@@ -169,6 +170,10 @@ fn report_unenforced(schema: &soml_core::schema::Schema, options: &ServiceOption
                 || any_property(|p| p.sparql_federated_service.is_some()),
         ),
         ("compactErrorMessages", schema.config.compact_error_messages),
+        (
+            "defaultIntegrationRole",
+            schema.config.default_integration_role != Config::default().default_integration_role,
+        ),
     ];
     if options.roles_enforced && schema.rbac.roles.is_empty() {
         tracing::warn!(

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use graph_store::query::{NodeCondition, TypeGuard, TypeTest};
 use graphql_gen::typesystem::{Api, TypeRef};
 use graphql_service::{GraphqlError, denial};
-use soml_core::access::{Access, DEFAULT_ROLE, Part, Rights, ServicePart};
+use soml_core::access::{Access, Part, Rights, ServicePart};
 use soml_core::rbac::Operation;
 use soml_core::schema::ObjectId;
 
@@ -237,7 +237,7 @@ impl<'a> View<'a> {
 pub(crate) fn role_names(access: &Access) -> String {
     let roles: Vec<&str> = access.roles().collect();
     match roles.as_slice() {
-        [] => DEFAULT_ROLE.to_owned(),
+        [] => access.default_role().to_owned(),
         roles => roles.join(", "),
     }
 }

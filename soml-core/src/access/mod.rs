@@ -24,7 +24,10 @@ use crate::value::Value;
 pub use self::table::RightsTable;
 pub use self::ways::{READS_OTHERWISE, READS_OTHERWISE_MEANING, other_ways};
 
-/// The role of callers none of whose roles a schema declares.
+/// The role of callers none of whose roles a schema declares, unless [`Config::default_role`] names
+/// a different one.
+///
+/// [`Config::default_role`]: crate::config::Config::default_role
 pub const DEFAULT_ROLE: &str = "Default";
 
 /// A part of an object that has a right of its own.
@@ -80,7 +83,8 @@ impl ServicePart {
 #[derive(Debug)]
 pub struct Rights {
     roles: Vec<RoleRights>,
-    /// The place of [`DEFAULT_ROLE`], where the schema declares it.
+    default_role: String,
+    /// Its place, where the schema declares it.
     default: Option<usize>,
 }
 
@@ -134,14 +138,20 @@ impl Rights {
         let names = Names::new(schema);
         let roles = schema.rbac.roles.iter();
         let roles: Vec<_> = roles.map(|role| RoleRights::new(&names, role)).collect();
-        let default = roles.iter().position(|role| role.name == DEFAULT_ROLE);
-        Rights { roles, default }
+        let default_role = schema.config.default_role.clone();
+        let default = roles.iter().position(|role| role.name == default_role);
+        Rights {
+            roles,
+            default_role,
+            default,
+        }
     }
 
     /// Returns what a caller may do who claims these roles.
     ///
-    /// Roles that the schema does not declare count for nothing. Where it declares none of them, the
-    /// role `Default` applies, and where it does not declare that either, nothing is allowed.
+    /// Roles that the schema does not declare are ignored. If it declares none of them, its default
+    /// role applies: [`DEFAULT_ROLE`], or what `config.defaultRole` names. If that is not declared
+    /// either, nothing is allowed.
     #[must_use]
     pub fn of<'r>(self: &Arc<Self>, claimed: impl IntoIterator<Item = &'r str>) -> Access {
         let mut roles = Vec::new();
@@ -209,6 +219,12 @@ impl Access {
     /// Returns the names of the roles that apply.
     pub fn roles(&self) -> impl Iterator<Item = &str> {
         self.applying().map(|role| role.name.as_str())
+    }
+
+    /// Returns the name of the role of callers without a declared one, whether it is declared or not.
+    #[must_use]
+    pub fn default_role(&self) -> &str {
+        &self.rights.default_role
     }
 
     /// Tells whether an operation on a part of an object is allowed.
@@ -638,6 +654,20 @@ rbac:
         assert_eq!(read(roles, &["Unknown"]), "Film.name Film.title");
         assert_eq!(read(roles, &["Unknown", "R"]), "Film.id");
         assert_eq!(read("    R: {actions: ['*/*/read']}", &["Unknown"]), "");
+    }
+
+    #[test]
+    fn a_schema_names_its_default_role() {
+        let roles = "
+    Default: {actions: ['*/*/read']}
+    Guest: {actions: ['Film/title/read']}
+config: {defaultRole: Guest}";
+        assert_eq!(read(roles, &["Unknown"]), "Film.name Film.title");
+        assert_eq!(access(roles, &[]).0.default_role(), "Guest");
+        let undeclared = "
+    Default: {actions: ['*/*/read']}
+config: {defaultRole: Guest}";
+        assert_eq!(read(undeclared, &[]), "");
     }
 
     #[test]
