@@ -1,5 +1,7 @@
 //! What composition has to say of subgraphs: errors and hints, with their places.
 
+use std::fmt;
+
 use graphql_service::Location;
 
 use super::code::{CompositionCode, HintCode};
@@ -76,6 +78,12 @@ impl CompositionError {
     pub(super) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
+    }
+}
+
+impl fmt::Display for CompositionHint {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.message)
     }
 }
 

@@ -46,11 +46,7 @@ fn line(stem: &str, hint: &CompositionHint) -> String {
     assert!(!places.is_empty(), "{stem}: {hint:#?}");
     let coordinate = hint.coordinate.as_deref().expect("what it is about");
     let help = hint.help.as_deref().expect("what to do about it");
-    format!(
-        "#= {} | {coordinate} | {} | {help}",
-        places.join(", "),
-        hint.message
-    )
+    format!("#= {} | {coordinate} | {hint} | {help}", places.join(", "))
 }
 
 /// Returns a file with what is said of its sets.
