@@ -18,8 +18,8 @@ use service_runtime::{Example, HealthCache, HostState, LoadProgress, PrintedSdl,
 use tokio::sync::{Mutex, Semaphore};
 
 use super::examples::example_queries;
+use super::findings::HealthFindings;
 use super::folder::Backups;
-use super::found::Found;
 
 /// Dumps of the data that are made at once: each holds a thread, and the data as they were when it began.
 const MAX_DUMPS: usize = 2;
@@ -90,7 +90,7 @@ pub struct App {
     pub(crate) options: AppOptions,
     pub(crate) store: Arc<dyn GraphStore>,
     pub(crate) schemas: Arc<dyn SchemaStore>,
-    pub(crate) health: HealthCache<Found>,
+    pub(crate) health: HealthCache<HealthFindings>,
     pub(crate) provider: Option<Arc<Provider>>,
     /// Where data and schemas are in a folder, the backups of it.
     pub(crate) backups: Option<Arc<Backups>>,

@@ -10,13 +10,13 @@ use service_runtime::schemas::{StoreTrouble, store_trouble};
 use service_runtime::{HealthRecord, Host, Status};
 
 use super::app::{App, Mutations};
-use super::found::Found;
+use super::findings::HealthFindings;
 
 /// Time for a check; a store that is slower than this is not fit to serve.
 const CHECK_TIME: Duration = Duration::from_secs(5);
 
 /// Returns the health of the service, from the cache when that is allowed and fresh.
-pub(crate) async fn health(app: &App, cached: bool) -> Found {
+pub(crate) async fn health(app: &App, cached: bool) -> HealthFindings {
     if let Some(found) = cached.then(|| app.health.get()).flatten() {
         return found;
     }
@@ -30,7 +30,7 @@ pub(crate) async fn health(app: &App, cached: bool) -> Found {
     found
 }
 
-async fn fresh(app: &App) -> Found {
+async fn fresh(app: &App) -> HealthFindings {
     let store = check_store(app).await;
     let schemas_time = CHECK_TIME.max(app.options.schemas_check_time);
     let schemas = store_trouble(app.schemas.as_ref(), schemas_time).await;
@@ -41,7 +41,7 @@ async fn fresh(app: &App) -> Found {
     let description = "The object service answers GraphQL requests.";
     let record = HealthRecord::of_service(&app.host.options.name, "graphql", description, checks);
     let obstacle = schemas.as_ref().and_then(StoreTrouble::obstacle);
-    Found {
+    HealthFindings {
         record,
         schemas: obstacle.map(str::to_owned),
     }

@@ -16,19 +16,19 @@ use super::bound::Bound;
 use super::engines::Engines;
 use super::followed::DataFollower;
 use super::job::Job;
-use super::kept::Storage;
-use super::look::{Found, Look};
+use super::observation::{HealthFindings, Observation};
 use super::options::SearchOptions;
 use super::refreshed::Refresh;
+use super::storage::Storage;
 
 /// The state behind all requests of a search service.
 pub struct SearchApp {
     pub(crate) host: HostState,
     pub(crate) options: SearchOptions,
     pub(crate) schemas: Arc<dyn SchemaStore>,
-    pub(super) health: HealthCache<Found>,
+    pub(super) health: HealthCache<HealthFindings>,
     /// What was last seen of the engines.
-    pub(super) looks: SharedLook<Arc<Look>>,
+    pub(super) looks: SharedLook<Arc<Observation>>,
     pub(super) engines: Engines,
     /// The data that are indexed; `None` where no indexes are built.
     pub(super) data: Option<Arc<dyn GraphStore>>,

@@ -8,7 +8,7 @@ use outbound::{Addresses, Secret};
 use search_index::embedded::EmbeddedEngine;
 use search_index::engine::{Engine, EngineError};
 
-use super::kept::Storage;
+use super::storage::Storage;
 
 /// What is searched and what is written to, which are two where their addresses differ.
 #[derive(Clone)]

@@ -13,7 +13,7 @@ use super::app::SearchApp;
 use super::bound::Bound;
 use super::followed::FollowState;
 use super::job::{Job, JobState, Waiting};
-use super::look::{Problem, SeenIndex};
+use super::observation::{Problem, SeenIndex};
 use super::refreshed::RefreshState;
 
 impl SearchApp {

@@ -15,14 +15,14 @@
 //!    the next run.
 //! 5. What is bound is kept by the `SchemaStore` before it is served: by the `FolderSchemaStore` of the data,
 //!    beside the binding of the object service, or by one of the search service's own around schemas from elsewhere
-//!    (`kept.rs`).
+//!    (`storage.rs`).
 //! 6. There is one clock of retries, that of the indexer (`search_index::indexer`): a call that the engine or the
 //!    store leaves undone is repeated where it failed, so a long run loses nothing. `Progress::setback` says so
 //!    meanwhile. Only while there is nothing to run yet, `start.rs` repeats the bind of the start.
 //! 7. `GraphStore::version` says which data a store has. The indexer reads it before anything else and keeps it
 //!    with each index, with what the index lacks (`Mark::built`: the mapping's `_meta`, or the catalog of the
 //!    embedded engine). `indexer/plan` keeps an index only if it is of these data.
-//! 8. Health and `/soml/info` remember nothing of this: `looking.rs` asks the engine for each index of
+//! 8. Health and `/soml/info` remember nothing of this: `observe.rs` asks the engine for each index of
 //!    the bound schema. All who ask at the same time share a look-up.
 //!
 //! `rules.rs` holds searches to the roles of a schema; `roles.rs` decides whether one may be searched where they obey none; [`not_allowed`] lets a program ask
@@ -55,9 +55,8 @@ mod followed;
 mod host;
 mod info;
 mod job;
-mod kept;
-mod look;
-mod looking;
+mod observation;
+mod observe;
 mod options;
 mod reach;
 mod refresh;
@@ -71,15 +70,16 @@ mod server;
 mod shared_binding;
 mod start;
 mod state;
+mod storage;
 mod subgraph;
 mod turn;
 
 pub use app::{SearchApp, SearchParts};
 pub use engines::{EngineOptions, Engines, EnginesError};
 pub use error::SearchChangeError;
-pub use kept::Storage;
 pub use options::{RetryOptions, SearchOptions, Severities, Severity};
 pub use roles::{Shown, not_allowed};
 pub use rules::Roles;
 pub use schemas::{ObjectServiceSchemas, ServiceAddress};
 pub use start::FirstSchemaError;
+pub use storage::Storage;

@@ -8,14 +8,14 @@ use service_runtime::{Check, HealthRecord, Status};
 use super::app::SearchApp;
 use super::followed::FollowState;
 use super::job::JobState;
-use super::look::{EngineState, Found, Look, Problem};
+use super::observation::{EngineState, HealthFindings, Observation, Problem};
 use super::options::Severity;
 
 /// Problems of indexes that a message lists.
 const MAX_PROBLEMS: usize = 5;
 
 /// Returns the health of the service, from the cache when that is allowed and fresh.
-pub(crate) async fn health(app: &SearchApp, cached: bool) -> Found {
+pub(crate) async fn health(app: &SearchApp, cached: bool) -> HealthFindings {
     if let Some(found) = cached.then(|| app.health.get()).flatten() {
         return found;
     }
@@ -26,7 +26,7 @@ pub(crate) async fn health(app: &SearchApp, cached: bool) -> Found {
     found
 }
 
-fn found(app: &SearchApp, look: &Look) -> Found {
+fn found(app: &SearchApp, look: &Observation) -> HealthFindings {
     let checks = vec![
         check_search(app, look),
         check_indexes(app, look),
@@ -34,7 +34,7 @@ fn found(app: &SearchApp, look: &Look) -> Found {
     ];
     let description = "The search service answers searches.";
     let record = HealthRecord::of_service(&app.host.options.name, "search", description, checks);
-    Found {
+    HealthFindings {
         record,
         engine_answers: matches!(look.searched, EngineState::Answers),
         schemas: obstacle(look).map(str::to_owned),
@@ -42,7 +42,7 @@ fn found(app: &SearchApp, look: &Look) -> Found {
 }
 
 /// Returns why the store of schemas does not do what it is asked for.
-fn obstacle(look: &Look) -> Option<&str> {
+fn obstacle(look: &Observation) -> Option<&str> {
     look.schemas.as_ref().and_then(StoreTrouble::obstacle)
 }
 
@@ -64,7 +64,7 @@ fn unbound(app: &SearchApp) -> String {
     }
 }
 
-fn check_search(app: &SearchApp, look: &Look) -> HealthRecord {
+fn check_search(app: &SearchApp, look: &Observation) -> HealthRecord {
     let severities = &app.options.severities;
     match &look.searched {
         EngineState::Away(trouble) => {
@@ -102,7 +102,7 @@ fn check_search(app: &SearchApp, look: &Look) -> HealthRecord {
     SEARCH.record(Status::Ok, message)
 }
 
-fn check_indexes(app: &SearchApp, look: &Look) -> HealthRecord {
+fn check_indexes(app: &SearchApp, look: &Observation) -> HealthRecord {
     let severities = &app.options.severities;
     if let Some(trouble) = look.searched.trouble() {
         return record(&INDEXES, severities.indexing_unavailable, &trouble.message);

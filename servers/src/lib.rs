@@ -5,6 +5,7 @@
 
 pub mod allocator;
 pub mod changes;
+pub mod check_output;
 pub mod cli;
 pub mod codes;
 pub mod config;
@@ -14,7 +15,6 @@ mod edge;
 mod log_levels;
 pub mod metrics;
 pub mod migration;
-pub mod misfits;
 pub mod render;
 pub mod schemas;
 pub mod store;

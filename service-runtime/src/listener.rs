@@ -19,7 +19,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::connection::{Connected, Connection};
-use super::front::ServiceRouter;
+use super::middleware::ServiceRouter;
 use super::options::{HostOptions, ListenerOptions};
 use super::rejection::Rejections;
 use super::tls::{ServerTls, TlsError};

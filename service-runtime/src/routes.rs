@@ -13,7 +13,7 @@ use service_auth::Refusal;
 use service_auth::rights::Manager;
 
 use super::code;
-use super::front::{Front, OtherPaths, Rest, ServiceRouter};
+use super::middleware::{Middleware, OtherPaths, Rest, ServiceRouter};
 use super::schemas::{ManagesSchemas, guard};
 use super::service::Host;
 use super::table::{Access, GRAPHQL, Right, Route, Table};
@@ -140,8 +140,8 @@ impl<H: Host> Routes<H> {
         let router = router.with_state(Arc::clone(&app));
         let rows: Arc<[Route]> = rows.into();
         let table = Table::new(Arc::clone(&rows)).expect("paths of a router");
-        let front = Front::new((router, table), rest, app.state(), tokens);
-        ServiceRouter::new(front, rows)
+        let middleware = Middleware::new((router, table), rest, app.state(), tokens);
+        ServiceRouter::new(middleware, rows)
     }
 }
 

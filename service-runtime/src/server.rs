@@ -6,8 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio::task::JoinSet;
 
-use super::front::ServiceRouter;
 use super::listener::{Listener, ServeError};
+use super::middleware::ServiceRouter;
 use super::service::Host;
 
 /// A service that can be served: on a listener of its own, or by a program that mounts it.

@@ -182,7 +182,7 @@ impl GraphqlEndpoint {
         sender: Sender,
         http: HttpRequest,
     ) -> Result<Answered, HttpError> {
-        let manner = self.negotiated(http.headers())?;
+        let mode = self.negotiated(http.headers())?;
         body::require_type(http.headers(), &["application/json"])?;
         let span = RequestSpan::among(http.extensions());
         let context = self.context(id, sender, http.headers(), span)?;
@@ -198,8 +198,8 @@ impl GraphqlEndpoint {
         };
         let body = body::read(http, limits, &self.resources).await?;
         let requests = self.parse(body, &context.memory).await?;
-        let form = Form {
-            manner,
+        let form = ResponseFormat {
+            mode,
             encoding,
             caching,
         };
@@ -297,7 +297,7 @@ async fn get(
     }
     let span = RequestSpan::among(&parts.extensions);
     let headers = parts.headers;
-    let manner = endpoint.negotiated(&headers)?;
+    let mode = endpoint.negotiated(&headers)?;
     let Query(parameters) = Query::<GetParameters>::try_from_uri(&parts.uri)
         .map_err(|error| malformed(error.body_text()))?;
     let mut request = Request::new(parameters.query.unwrap_or_default());
@@ -320,8 +320,8 @@ async fn get(
         return Err(HttpError::new(code::MUTATION_BY_GET, message).allowing("POST"));
     }
     let context = endpoint.context(id, sender, &headers, span)?;
-    let form = Form {
-        manner,
+    let form = ResponseFormat {
+        mode,
         encoding: Encoding::negotiate(&headers),
         caching: endpoint.caching(&context, &headers),
     };
@@ -333,15 +333,15 @@ async fn run(
     endpoint: &GraphqlEndpoint,
     requests: Requests,
     context: RequestContext,
-    form: Form,
+    form: ResponseFormat,
 ) -> Result<Answered, HttpError> {
     let memory = Arc::clone(&context.memory);
     let held = memory.held();
     let sequences = Arc::clone(&context.sequences);
     // The client went away when this future is dropped; whatever still works for it then stops.
     let cancel = context.call.cancellation.clone().drop_guard();
-    let (response, response_type) = match (requests, form.manner) {
-        (Requests::One(request), Manner::Several(streams, once)) => {
+    let (response, response_type) = match (requests, form.mode) {
+        (Requests::One(request), ResponseMode::Stream(streams, once)) => {
             let (caller, id) = (context.caller.clone(), context.call.request_id.clone());
             match (Box::pin(endpoint.stream(*request, context)).await?, once) {
                 (Replies::One(reply), Some(response_type)) => {
@@ -354,18 +354,18 @@ async fn run(
                 }
             }
         }
-        (Requests::One(request), Manner::Once(response_type)) => {
+        (Requests::One(request), ResponseMode::Single(response_type)) => {
             let service = endpoint.service()?;
             let response = endpoint.answer(service.as_ref(), *request, context).await;
             (response, response_type)
         }
-        (Requests::Batch(_), Manner::Several(_, None)) => {
+        (Requests::Batch(_), ResponseMode::Stream(_, None)) => {
             let message = "a batch is answered once: accept application/json";
             return Err(HttpError::new(code::NOT_ACCEPTABLE, message));
         }
         (
             Requests::Batch(requests),
-            Manner::Once(response_type) | Manner::Several(_, Some(response_type)),
+            ResponseMode::Single(response_type) | ResponseMode::Stream(_, Some(response_type)),
         ) => {
             let service = endpoint.service()?;
             let requests = requests.into_iter();
@@ -471,15 +471,15 @@ impl GraphqlEndpoint {
 }
 
 /// How a client wants to be answered.
-enum Manner {
-    Once(ResponseType),
+enum ResponseMode {
+    Single(ResponseType),
     /// By events; with a media type for what has a single answer, where the client accepts one.
-    Several(Arc<Streams>, Option<ResponseType>),
+    Stream(Arc<Streams>, Option<ResponseType>),
 }
 
 /// The form that a client wants an answer in.
-struct Form {
-    manner: Manner,
+struct ResponseFormat {
+    mode: ResponseMode,
     encoding: Option<Encoding>,
     caching: Option<Caching>,
 }
@@ -520,13 +520,13 @@ impl GraphqlEndpoint {
     }
 
     /// Chooses how to answer after `Accept`. Events are for those who name them.
-    fn negotiated(&self, headers: &HeaderMap) -> Result<Manner, HttpError> {
+    fn negotiated(&self, headers: &HeaderMap) -> Result<ResponseMode, HttpError> {
         let once = ResponseType::negotiate(headers);
         match (&self.streams, once) {
             (Some(streams), once) if accepts(headers, EVENT_STREAM) => {
-                Ok(Manner::Several(Arc::clone(streams), once))
+                Ok(ResponseMode::Stream(Arc::clone(streams), once))
             }
-            (_, Some(once)) => Ok(Manner::Once(once)),
+            (_, Some(once)) => Ok(ResponseMode::Single(once)),
             (streams, None) => {
                 let mut message = "the available media types are application/json and \
                                    application/graphql-response+json"

@@ -16,7 +16,7 @@ use super::input::{Input, usable};
 use super::store::{Opened, StoreArgs, over_data, runtime};
 use super::validate::plural;
 use super::{CliError, Console, Exit};
-use crate::misfits;
+use crate::check_output;
 use crate::render::{self, Style};
 use crate::store::DataStore;
 
@@ -153,13 +153,15 @@ impl Check {
     ) -> Result<(), CliError> {
         match self.format {
             Format::Text => {
-                console.out.write_all(misfits::text(report).as_bytes())?;
+                console
+                    .out
+                    .write_all(check_output::text(report).as_bytes())?;
                 if let Some(races) = races {
-                    writeln!(console.out, "{}", misfits::races(races))?;
+                    writeln!(console.out, "{}", check_output::races(races))?;
                 }
             }
             Format::Json => {
-                let mut document = misfits::json(report);
+                let mut document = check_output::json(report);
                 if let Some(races) = races {
                     document["writers"] = json!({
                         "races": races.rounds,

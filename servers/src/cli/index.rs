@@ -6,7 +6,7 @@ use search_index::indexer::{Outcome, Report};
 use search_service::Engines;
 
 use super::config_args::ConfigArgs;
-use super::indexing::{Searchable, build, reconcile};
+use super::index_build::{Searchable, build, reconcile};
 use super::input::Input;
 use super::store::{Opened, StoreArgs, over_served, runtime};
 use super::{CliError, Console, Exit};

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::config_args::ConfigArgs;
 use super::format::Format;
-use super::indexing::{Searchable, build};
+use super::index_build::{Searchable, build};
 use super::input::Input;
 use super::remote::{RemoteService, TokenArgs};
 use super::store::{Opened, StoreArgs, context, over_served, runtime};

@@ -17,19 +17,19 @@ use service_runtime::schemas::ManagesSchemas;
 use service_runtime::{Host, Server};
 
 use super::config_args::{ConfigArgs, host_help, port_help};
-use super::edging::{self, Edging};
-use super::gatewaying::{self, Gatewaying, Place};
 use super::infer::{INFERRED, from_data, summary};
 use super::input::{Data, Input, usable_with};
-use super::keeping::{self, Stores, patiently};
 use super::lines::Lines;
-use super::migrating;
+use super::opened_stores::{self, Stores, patiently};
 use super::other_data::warn_in_background;
-use super::searching::{self, Beside};
+use super::running_edge::{self, RunningEdge};
+use super::running_gateway::{self, GatewayPlan, RunningGateway};
+use super::running_search::{self, InProcessSearch};
+use super::running_service::{RunningService, base};
 use super::serve_gateway;
-use super::serving::{Serving, base};
+use super::startup_migration;
 use super::users::{self, Users};
-use super::{CliError, Console, Exit, finish, loading};
+use super::{CliError, Console, Exit, background_load, finish};
 use crate::config::{CATALOGUE, SearchRoles, Settings, Switch, token_warnings};
 use crate::log_levels;
 use crate::schemas::place;
@@ -108,18 +108,18 @@ impl Serve {
         let (mut settings, mut warnings) = self.settings(program)?;
         let (own, has_demo) = (self.own_service(&settings), self.input.demo.is_some());
         let place = match program {
-            Program::AllInOne => gatewaying::place(&settings, own, has_demo)?,
-            Program::ObjectService => Place::NoGateway(None),
+            Program::AllInOne => running_gateway::place(&settings, own, has_demo)?,
+            Program::ObjectService => GatewayPlan::NoGateway(None),
         };
         match place {
-            Place::NoGateway(idle) => warnings.extend(idle),
-            Place::Beside => settings.federation = Switch::On,
-            Place::Alone(_) if edging::is_wanted(&settings, has_demo) => {
+            GatewayPlan::NoGateway(idle) => warnings.extend(idle),
+            GatewayPlan::WithObjectService => settings.federation = Switch::On,
+            GatewayPlan::Standalone(_) if running_edge::is_wanted(&settings, has_demo) => {
                 let message = "an edge is configured (`edge.enabled`, `edge.route.N`), and this process is a gateway and \
                                nothing else: start `soml edge` with a route to it";
                 return Err(CliError::Usage(message.to_owned()));
             }
-            Place::Alone(reason) => {
+            GatewayPlan::Standalone(reason) => {
                 let named = (self.host, self.port);
                 let (insecure, config) = (self.insecure, self.config);
                 let gateway = serve_gateway::Serve::in_place_of(named, insecure, config, reason);
@@ -233,13 +233,14 @@ impl Serve {
             // One that cannot be written to keeps no indexes either.
             || (has_folder && app.store().writer().is_some());
         let (graph, is_named) = (store.graph_store(), self.input.has_schema());
-        let search = searching::beside(settings, app, &graph, keeps_data, is_named).await?;
+        let search = running_search::start(settings, app, &graph, keeps_data, is_named).await?;
         let subgraph = search.subgraph().await;
-        let gateway = gatewaying::beside(settings, app, subgraph, self.input.demo.as_ref()).await?;
-        let searching = search.service.as_ref().map(|search| &search.app);
-        let gatewaying = gateway.as_ref().map(|gateway| &gateway.app);
+        let gateway =
+            running_gateway::start(settings, app, subgraph, self.input.demo.as_ref()).await?;
+        let search_app = search.service.as_ref().map(|search| &search.app);
+        let gateway_app = gateway.as_ref().map(|gateway| &gateway.app);
         let has_demo = self.input.demo.is_some();
-        let edge = edging::beside(settings, app, searching, gatewaying, has_demo).await?;
+        let edge = running_edge::start(settings, app, search_app, gateway_app, has_demo).await?;
         Ok(OtherServices {
             search,
             gateway,
@@ -256,7 +257,7 @@ impl Serve {
     ) -> Result<Exit, CliError> {
         let mut stop = pin!(stop_signal());
         let stores = Stores::open(&settings).await?;
-        let migration = migrating::at_start(&settings, &stores.opened()).await?;
+        let migration = startup_migration::at_start(&settings, &stores.opened()).await?;
         let schema = self.input.served_schema(self.roles)?;
         let data = self.input.data(console)?;
         let app = stores.app(&settings, verifier);
@@ -268,7 +269,9 @@ impl Serve {
         if let Some(migration) = migration {
             let app = Arc::clone(&app);
             // It ends with the service, and goes on at the next start.
-            migrating::beside(migration, move || async move { app.follow_now().await });
+            startup_migration::run_in_background(migration, move || async move {
+                app.follow_now().await
+            });
         }
         // Before the data, so that a port that is taken is known at once.
         let server = Server::listen(Arc::clone(&app)).await?;
@@ -276,7 +279,7 @@ impl Serve {
         match &schema {
             Some((name, text)) => self.bind(&settings, &app, name, text, console).await?,
             None if app.schemas().is_shared() => app.follow_now().await,
-            None => keeping::bind_kept(&app, console).await?,
+            None => opened_stores::bind_kept(&app, console).await?,
         }
         if let Some(data) = &data {
             app.loading().begin(data.files().len().max(1));
@@ -286,7 +289,7 @@ impl Serve {
             gateway,
             edge,
         } = self.beside(program, &settings, &app, &store).await?;
-        let mut serving = Serving::begin(server);
+        let mut serving = RunningService::begin(server);
         let address = serving.address;
         let work = async {
             self.fill(&settings, &app, &store, data, lines, console)
@@ -314,7 +317,7 @@ impl Serve {
             )
             .await?;
             if let Some(gateway) = &gateway {
-                gatewaying::announce(gateway, console)?;
+                running_gateway::announce(gateway, console)?;
                 console.out.flush()?;
             }
             if let Some(edge) = &edge {
@@ -325,7 +328,7 @@ impl Serve {
             }
             // Subgraphs elsewhere may take long to come.
             match &gateway {
-                Some(gateway) => gatewaying::compose_until(gateway, stop, console).await?,
+                Some(gateway) => running_gateway::compose_until(gateway, stop, console).await?,
                 None => stop.await,
             }
         }
@@ -358,7 +361,7 @@ impl Serve {
             Some(store) => {
                 self.fill_embedded(settings, app, store, data, lines, console)
                     .await?;
-                keeping::log(settings, app);
+                opened_stores::log(settings, app);
             }
             None => {
                 let address = settings.sparql.addresses.to_string();
@@ -397,7 +400,8 @@ impl Serve {
             }
             Some(data) => {
                 let (store, target) = (Arc::clone(store), lines.terminal());
-                let summary = loading::load(app.loading(), store, data, console, target).await?;
+                let summary =
+                    background_load::load(app.loading(), store, data, console, target).await?;
                 tracing::info!("{summary}");
                 prefixes = summary.prefixes;
             }
@@ -504,9 +508,9 @@ impl Serve {
 /// What `soml serve` has beside the object service.
 #[derive(Default)]
 struct OtherServices {
-    search: Beside,
-    gateway: Option<Gatewaying>,
-    edge: Option<Edging>,
+    search: InProcessSearch,
+    gateway: Option<RunningGateway>,
+    edge: Option<RunningEdge>,
 }
 
 /// Says of properties that ask for other services that they are for other programs.
@@ -596,7 +600,7 @@ async fn announce(
     settings: &Settings,
     app: &App,
     address: SocketAddr,
-    search: &Beside,
+    search: &InProcessSearch,
     has_gateway: bool,
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
@@ -610,7 +614,7 @@ async fn announce(
         };
         writeln!(console.out, "GraphiQL: {base}/  ({page})")?;
     } else {
-        keeping::announce_unbound(settings, app, &base, console).await?;
+        opened_stores::announce_unbound(settings, app, &base, console).await?;
     }
     let security = if app.needs_tokens() {
         "on; requests need a token"
@@ -619,14 +623,14 @@ async fn announce(
          security.jwks.url makes requests need a token)"
     };
     writeln!(console.out, "Security: {security}")?;
-    if let Some(writing) = keeping::writing(settings, app) {
+    if let Some(writing) = opened_stores::writing(settings, app) {
         writeln!(console.out, "Writing:  {writing}")?;
     }
     if let Some(search) = &search.service {
-        searching::announce(&search.app, &self::base(search.serving.address), console)?;
+        running_search::announce(&search.app, &self::base(search.serving.address), console)?;
     }
     if let Some(shown) = &search.refused {
-        searching::announce_refused(shown, console)?;
+        running_search::announce_refused(shown, console)?;
     }
     console.out.flush()?;
     Ok(())

@@ -9,8 +9,8 @@ use edge_service::EdgeApp;
 use service_runtime::HostState;
 
 use super::config_args::{ConfigArgs, host_help, port_help};
-use super::edging::Edging;
 use super::lines::Lines;
+use super::running_edge::RunningEdge;
 use super::serve::{run_to_end, start_logging, stop_signal, verifier};
 use super::{CliError, Console, Exit, finish};
 use crate::config::{EDGE_PORT, Settings, Switch, token_warnings};
@@ -75,7 +75,7 @@ impl Serve {
 
 async fn serve(app: EdgeApp, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let stop = pin!(stop_signal());
-    let edge = Edging::listen(app).await?;
+    let edge = RunningEdge::listen(app).await?;
     edge.announce(console)?;
     stop.await;
     edge.end().await;

@@ -9,8 +9,8 @@ use gateway_service::{GatewayApp, GatewayParts};
 use service_auth::Verifier;
 
 use super::config_args::{ConfigArgs, host_help, port_help};
-use super::gatewaying::{self, Gatewaying};
 use super::lines::Lines;
+use super::running_gateway::{self, RunningGateway};
 use super::serve::{run_to_end, start_logging, stop_signal};
 use super::{CliError, Console, Exit, finish};
 use crate::config::{GATEWAY_PORT, Settings, Switch, log_in_options};
@@ -126,11 +126,11 @@ impl Serve {
 
 async fn serve(app: GatewayApp, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let stop = pin!(stop_signal());
-    let gateway = Gatewaying::listen(app).await?;
+    let gateway = RunningGateway::listen(app).await?;
     // The port is known before there is a composite schema: orchestrators ask it.
-    gatewaying::announce(&gateway, console)?;
+    running_gateway::announce(&gateway, console)?;
     console.out.flush()?;
-    let ended = gatewaying::compose_until(&gateway, stop, console).await;
+    let ended = running_gateway::compose_until(&gateway, stop, console).await;
     gateway.end().await;
     ended.map(|()| Exit::Success)
 }

@@ -14,11 +14,11 @@ use service_auth::Verifier;
 use super::config_args::{ConfigArgs, host_help, port_help};
 use super::input::Input;
 use super::lines::Lines;
-use super::migrating;
-use super::searching::{self, Searching};
+use super::running_search::{self, RunningSearch};
+use super::running_service::base;
 use super::serve::{run_to_end, start_logging, stop_signal, verifier};
-use super::serving::base;
-use super::{CliError, Console, Exit, finish, loading};
+use super::startup_migration;
+use super::{CliError, Console, Exit, background_load, finish};
 use crate::config::{SEARCH_PORT, SearchRoles, Settings, Switch, token_warnings};
 use crate::migration::Opened;
 use crate::schemas;
@@ -206,9 +206,9 @@ impl Serve {
         let opened = self.opened(&settings).await?;
         let source = self.source(&settings, opened.folder.as_ref())?;
         let schema = self.input.served_schema(false)?;
-        if let Some(migration) = migrating::at_start(&settings, &opened).await? {
+        if let Some(migration) = startup_migration::at_start(&settings, &opened).await? {
             // The service follows what is bound.
-            migrating::beside(migration, || async {});
+            startup_migration::run_in_background(migration, || async {});
         }
         let app = self
             .app(&settings, verifier, &source, opened.shared)
@@ -220,7 +220,7 @@ impl Serve {
             }
             None => None,
         };
-        let search = Searching::listen(app, &settings).await?;
+        let search = RunningSearch::listen(app, &settings).await?;
         let work = self.begin(&search, &source, id.as_deref(), lines, console);
         let begun = tokio::select! {
             // The signal is listened to before anybody knows that the service is there.
@@ -230,7 +230,7 @@ impl Serve {
         };
         if let Some(begun) = begun {
             begun?;
-            searching::announce(&search.app, &base(search.serving.address), console)?;
+            running_search::announce(&search.app, &base(search.serving.address), console)?;
             console.out.flush()?;
             stop.await;
         }
@@ -241,7 +241,7 @@ impl Serve {
     /// Loads the data, and binds the schema.
     async fn begin(
         &self,
-        search: &Searching,
+        search: &RunningSearch,
         source: &Source,
         id: Option<&str>,
         lines: &Lines,
@@ -253,7 +253,7 @@ impl Serve {
             let loading = search.app.loading();
             loading.begin(data.files().len().max(1));
             let (store, target) = (Arc::clone(store), lines.terminal());
-            let summary = loading::load(loading, store, data, console, target).await?;
+            let summary = background_load::load(loading, store, data, console, target).await?;
             tracing::info!("{summary}");
             loading.end();
         }

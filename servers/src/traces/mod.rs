@@ -7,7 +7,7 @@
 //! is counted, and said in the log.
 
 #[cfg(not(feature = "otlp"))]
-mod absent;
+mod disabled;
 mod error;
 #[cfg(feature = "otlp")]
 mod exporter;
@@ -21,7 +21,7 @@ mod options;
 mod pipeline;
 
 #[cfg(not(feature = "otlp"))]
-pub(crate) use absent::Traces;
+pub(crate) use disabled::Traces;
 pub use error::TracesError;
 #[cfg(feature = "otlp")]
 pub(crate) use pipeline::Traces;

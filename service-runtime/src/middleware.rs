@@ -51,7 +51,7 @@ use super::trusted_proxies::{self, BehindProxy, ClientAddress, TrustedProxies};
 /// paths with a slash at the end, compression, the answer to a panic, security headers, request
 /// identifiers and log lines.
 pub fn with_middleware(routes: Router, resources: &Resources) -> Router {
-    let answering = Answering {
+    let stage = InnerStage {
         resources: resources.clone(),
         tokens: Tokens::Unread,
         table: Arc::default(),
@@ -60,11 +60,11 @@ pub fn with_middleware(routes: Router, resources: &Resources) -> Router {
         routes: normalized(routes),
         others: None,
     };
-    let inside = Inside::Alone(Arc::new(answering));
-    Front(Arc::new(Receiving {
+    let next = Next::Direct(Arc::new(stage));
+    Middleware(Arc::new(OuterStage {
         callers: None,
         recorder: None,
-        inside,
+        next,
     }))
     .into_router()
 }
@@ -81,14 +81,14 @@ struct Whole {
 }
 
 enum Inner {
-    Front(Front),
+    Middleware(Middleware),
     Router(Router),
 }
 
 impl ServiceRouter {
     /// Joins what answers requests with the rows that say what it does.
-    pub(crate) fn new(front: Front, rows: Arc<[Route]>) -> Self {
-        let inner = Inner::Front(front);
+    pub(crate) fn new(middleware: Middleware, rows: Arc<[Route]>) -> Self {
+        let inner = Inner::Middleware(middleware);
         ServiceRouter(Arc::new(Whole { inner, rows }))
     }
 
@@ -109,7 +109,7 @@ impl ServiceRouter {
     /// Answers a request, which came by a connection where nobody has noted that before.
     pub(crate) async fn receive(self, mut request: Request, connected: Connected) -> Response {
         match &self.0.inner {
-            Inner::Front(front) => front.receive(request, Some(connected)).await,
+            Inner::Middleware(middleware) => middleware.receive(request, Some(connected)).await,
             Inner::Router(router) => {
                 connected.note(request.extensions_mut());
                 of(router.clone().call(request).await)
@@ -129,7 +129,7 @@ impl From<Router> for ServiceRouter {
 impl From<ServiceRouter> for Router {
     fn from(routes: ServiceRouter) -> Self {
         match &routes.0.inner {
-            Inner::Front(front) => front.clone().into_router(),
+            Inner::Middleware(middleware) => middleware.clone().into_router(),
             Inner::Router(router) => router.clone(),
         }
     }
@@ -145,9 +145,9 @@ pub(crate) enum Rest {
 
 /// The routes of a service with everything that is around them.
 #[derive(Clone)]
-pub(crate) struct Front(Arc<Receiving>);
+pub(crate) struct Middleware(Arc<OuterStage>);
 
-impl Front {
+impl Middleware {
     /// Adds what all services have in common, the rules for callers, and answers while data are
     /// loaded. `endpoint` comes to the routes, at [`GRAPHQL`].
     pub(crate) fn new(
@@ -168,7 +168,7 @@ impl Front {
             .metrics
             .are_recorded()
             .then(|| Recorder::new(&host.options.name, &table, others.as_ref()));
-        let answering = Arc::new(Answering {
+        let stage = Arc::new(InnerStage {
             resources: host.resources.clone(),
             tokens,
             table: Arc::clone(&table),
@@ -179,38 +179,38 @@ impl Front {
         });
         let callers = Arc::new(Callers::of(&host.options));
         // Outside of tokens: preflights have none, and pages can read why theirs is refused.
-        let inside = match callers.cors() {
+        let next = match callers.cors() {
             Some(cors) => {
                 let answer = move |id: RequestId, request: Request| {
-                    let answering = Arc::clone(&answering);
-                    async move { answering.answer(request, id, None).await }
+                    let stage = Arc::clone(&stage);
+                    async move { stage.answer(request, id, None).await }
                 };
                 let routes = Router::new().fallback_service(answer.into_service());
-                Inside::Cors(routes.layer(cors))
+                Next::Cors(routes.layer(cors))
             }
-            None => Inside::Alone(answering),
+            None => Next::Direct(stage),
         };
-        Front(Arc::new(Receiving {
+        Middleware(Arc::new(OuterStage {
             callers: Some(callers),
             recorder,
-            inside,
+            next,
         }))
     }
 
     fn into_router(self) -> Router {
         let receive = move |request: Request| {
-            let front = self.clone();
-            async move { front.receive(request, None).await }
+            let middleware = self.clone();
+            async move { middleware.receive(request, None).await }
         };
         Router::new().fallback_service(receive.into_service())
     }
 
     /// Answers a request, which came by a connection where nobody has noted that before.
     async fn receive(&self, mut request: Request, connected: Option<Connected>) -> Response {
-        let Receiving {
+        let OuterStage {
             callers,
             recorder,
-            inside,
+            next,
         } = self.0.as_ref();
         let started = Instant::now();
         let recording = recorder
@@ -230,10 +230,10 @@ impl Front {
             let refused = callers
                 .as_ref()
                 .and_then(|callers| callers.check(&request).err());
-            let mut answered = match (refused, inside) {
+            let mut answered = match (refused, next) {
                 (Some(error), _) => error.into_response().into(),
-                (None, Inside::Alone(answering)) => answering.answer(request, id, connected).await,
-                (None, Inside::Cors(routes)) => {
+                (None, Next::Direct(stage)) => stage.answer(request, id, connected).await,
+                (None, Next::Cors(routes)) => {
                     note(request.extensions_mut(), id, connected);
                     Answered::from(of(routes.clone().call(request).await))
                 }
@@ -248,10 +248,10 @@ impl Front {
 }
 
 /// Takes requests in: each under an identifier, and only those of callers that are allowed.
-struct Receiving {
+struct OuterStage {
     callers: Option<Arc<Callers>>,
     recorder: Option<Recorder>,
-    inside: Inside,
+    next: Next,
 }
 
 /// Records requests by the rows of the table of routes.
@@ -306,13 +306,13 @@ impl Recorder {
     }
 }
 
-enum Inside {
-    Alone(Arc<Answering>),
+enum Next {
+    Direct(Arc<InnerStage>),
     Cors(Router),
 }
 
 /// Has the routes answer those whose token allows it.
-struct Answering {
+struct InnerStage {
     resources: Resources,
     tokens: Tokens,
     table: Arc<Table>,
@@ -344,7 +344,7 @@ pub trait OtherPaths: Send + Sync + 'static {
     }
 }
 
-impl Answering {
+impl InnerStage {
     /// Answers a request, compressed; where that panics, says so.
     async fn answer(
         &self,

@@ -12,7 +12,7 @@ use super::bound::Bound;
 
 /// What was found when the service looked after itself.
 #[derive(Clone)]
-pub(crate) struct Found {
+pub(crate) struct HealthFindings {
     pub(crate) record: HealthRecord,
     /// The engine that searches run on answered.
     pub(crate) engine_answers: bool,
@@ -21,7 +21,7 @@ pub(crate) struct Found {
 }
 
 /// What was seen at one moment.
-pub(super) struct Look {
+pub(super) struct Observation {
     /// The schema that was bound then.
     pub(super) bound: Weak<Bound>,
     /// The engine that is searched.
@@ -159,7 +159,7 @@ impl Problem {
     }
 }
 
-impl Look {
+impl Observation {
     /// Returns the indexes of a schema; `None` if another was bound when they were looked at.
     pub(super) fn indexes_of(&self, bound: &Arc<Bound>) -> Option<&[SeenIndex]> {
         Weak::ptr_eq(&self.bound, &Arc::downgrade(bound)).then_some(self.indexes.as_slice())

@@ -19,19 +19,19 @@ use tokio::time::{Instant, timeout_at};
 use super::app::SearchApp;
 use super::bound::Bound;
 use super::followed::Followed;
-use super::look::{EngineState, Look, Problem, SeenIndex};
+use super::observation::{EngineState, Observation, Problem, SeenIndex};
 
 /// Indexes whose documents are counted at the same time.
 const COUNTS: usize = 4;
 
 impl SearchApp {
     /// Looks at the engines, together with all others who want to know.
-    pub(super) async fn look(&self) -> Arc<Look> {
+    pub(super) async fn look(&self) -> Arc<Observation> {
         let look = || async { Arc::new(self.look_now().await) };
         self.looks.get(look).await
     }
 
-    async fn look_now(&self) -> Look {
+    async fn look_now(&self) -> Observation {
         let time = self.options.health_check_time;
         let bound = self.bound();
         let (engine, other) = (&self.engines.searched, &self.engines.written);
@@ -56,7 +56,7 @@ impl SearchApp {
             None => searched.clone(),
             Some(answered) => answered.map_or_else(|state| state, |_| EngineState::Answers),
         };
-        Look {
+        Observation {
             bound: bound.as_ref().map_or_else(Weak::new, Arc::downgrade),
             searched,
             written,

@@ -8,15 +8,15 @@ use object_service::App;
 use search_service::SearchApp;
 use service_runtime::{Host, HostState, Server};
 
-use super::serving::{Serving, base};
+use super::running_service::{RunningService, base};
 use super::{CliError, Console};
 use crate::config::{Settings, Switch};
 use crate::edge::OwnServices;
 
 /// An edge that serves.
-pub(super) struct Edging {
+pub(super) struct RunningEdge {
     app: Arc<EdgeApp>,
-    serving: Serving,
+    serving: RunningService,
     is_tls: bool,
 }
 
@@ -30,13 +30,13 @@ pub(super) fn is_wanted(settings: &Settings, has_demo: bool) -> bool {
 }
 
 /// Serves the services of this process at one address, where there is to be such.
-pub(super) async fn beside(
+pub(super) async fn start(
     settings: &Settings,
     app: &Arc<App>,
     search: Option<&Arc<SearchApp>>,
     gateway: Option<&Arc<GatewayApp>>,
     has_demo: bool,
-) -> Result<Option<Edging>, CliError> {
+) -> Result<Option<RunningEdge>, CliError> {
     if !is_wanted(settings, has_demo) {
         return Ok(None);
     }
@@ -56,16 +56,16 @@ pub(super) async fn beside(
         .with_loading(Arc::clone(&app.state().loading));
     let routes = settings.edge_routes(Some(own))?;
     let edge = EdgeApp::new(state, &settings.edge_options(), routes)?;
-    Edging::listen(edge).await.map(Some)
+    RunningEdge::listen(edge).await.map(Some)
 }
 
-impl Edging {
+impl RunningEdge {
     pub(super) async fn listen(app: EdgeApp) -> Result<Self, CliError> {
         let app = Arc::new(app);
         let is_tls = app.state().options.listener.tls.is_some();
         let server = Server::listen(Arc::clone(&app)).await?;
-        let serving = Serving::begin(server);
-        Ok(Edging {
+        let serving = RunningService::begin(server);
+        Ok(RunningEdge {
             app,
             serving,
             is_tls,

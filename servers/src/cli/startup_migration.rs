@@ -26,7 +26,7 @@ pub(super) async fn at_start(
 }
 
 /// Moves schemas while the service runs, and then calls a function. It ends with the service.
-pub(super) fn beside<F: Future<Output = ()> + Send>(
+pub(super) fn run_in_background<F: Future<Output = ()> + Send>(
     migration: PreparedMigration,
     then: impl FnOnce() -> F + Send + 'static,
 ) -> JoinHandle<()> {

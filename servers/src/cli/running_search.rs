@@ -14,7 +14,7 @@ use service_runtime::schemas::ManagesSchemas;
 use service_runtime::{Host, Server};
 use soml_core::Schema;
 
-use super::serving::Serving;
+use super::running_service::RunningService;
 use super::{CliError, Console};
 use crate::config::{Settings, StorageProvider, Switch};
 use crate::render::{self, Style};
@@ -23,16 +23,16 @@ use crate::render::{self, Style};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A search service that listens.
-pub(super) struct Searching {
+pub(super) struct RunningSearch {
     pub(super) app: Arc<SearchApp>,
-    pub(super) serving: Serving,
+    pub(super) serving: RunningService,
 }
 
 /// What an all-in-one has of a search service.
 #[derive(Default)]
-pub(super) struct Beside {
+pub(super) struct InProcessSearch {
     /// The service, where there is one.
-    pub(super) service: Option<Searching>,
+    pub(super) service: Option<RunningSearch>,
     /// The name of the schema to bind to it; what was bound before where there is none.
     pub(super) first: Option<String>,
     /// Nothing is bound in a store that other instances share.
@@ -41,9 +41,9 @@ pub(super) struct Beside {
     pub(super) refused: Option<Shown>,
 }
 
-impl Beside {
+impl InProcessSearch {
     /// Returns the service, unless what was bound to it was unbound: a gateway would wait for a schema.
-    pub(super) async fn subgraph(&self) -> Option<&Searching> {
+    pub(super) async fn subgraph(&self) -> Option<&RunningSearch> {
         let service = self.service.as_ref()?;
         let waits_for_schema = match self.first {
             Some(_) => false,
@@ -72,13 +72,13 @@ fn is_searched(soml: &Schema) -> bool {
 
 /// Makes a search service beside an object service, where it is to be one. `is_named` says whether the command line
 /// names the schema that is bound to the object service.
-pub(super) async fn beside(
+pub(super) async fn start(
     settings: &Settings,
     app: &App,
     store: &Arc<dyn GraphStore>,
     keeps_data: bool,
     is_named: bool,
-) -> Result<Beside, CliError> {
+) -> Result<InProcessSearch, CliError> {
     let bound = app.bound_schema();
     let bound = bound
         .as_ref()
@@ -88,7 +88,7 @@ pub(super) async fn beside(
         if searched.is_some() {
             tracing::info!("the schema says what is searched, and `search.enabled` is `false`");
         }
-        return Ok(Beside::default());
+        return Ok(InProcessSearch::default());
     }
     let settings = settings_beside(settings);
     let storage = settings.search_storage();
@@ -105,7 +105,7 @@ pub(super) async fn beside(
         let is_kept = first.is_none() && kept.id().is_some();
         // Another instance may bind something later.
         if searched.is_none() && !is_kept && !is_shared {
-            return Ok(Beside::default());
+            return Ok(InProcessSearch::default());
         }
         let refused = match kept.id().filter(|_| is_kept) {
             Some(id) => refused_kept(&settings, app, schemas.as_ref(), id).await?,
@@ -115,9 +115,9 @@ pub(super) async fn beside(
             tracing::warn!(
                 "search is off, since security is on: {shown}; `search.enabled=true` starts it"
             );
-            return Ok(Beside {
+            return Ok(InProcessSearch {
                 refused: Some(shown),
-                ..Beside::default()
+                ..InProcessSearch::default()
             });
         }
     }
@@ -125,8 +125,8 @@ pub(super) async fn beside(
     let indexing = settings.search.indexing != Switch::Off;
     let data = indexing.then(|| Arc::clone(store));
     let search = search_app(app, data, schemas, storage, &settings)?;
-    Ok(Beside {
-        service: Some(Searching::listen(search, &settings).await?),
+    Ok(InProcessSearch {
+        service: Some(RunningSearch::listen(search, &settings).await?),
         first,
         is_unbound: is_shared && kept.id().is_none(),
         refused: None,
@@ -234,14 +234,14 @@ async fn refused_kept(
     Ok(soml.and_then(|soml| refused(settings, app, &soml)))
 }
 
-impl Searching {
+impl RunningSearch {
     /// Listens and answers from now on.
     pub(super) async fn listen(app: SearchApp, settings: &Settings) -> Result<Self, CliError> {
         let app = Arc::new(app);
         log_engine(&app, settings);
         let server = Server::listen(Arc::clone(&app)).await?;
-        let serving = Serving::begin(server);
-        Ok(Searching { app, serving })
+        let serving = RunningService::begin(server);
+        Ok(RunningSearch { app, serving })
     }
 
     /// Binds a stored schema, or what was bound before; waits a moment for the indexes.

@@ -7,8 +7,8 @@ use gateway_service::{GatewayApp, GatewayParts, Subgraph};
 use object_service::App;
 use service_runtime::{Host, Server};
 
-use super::searching::Searching;
-use super::serving::{Serving, base};
+use super::running_search::RunningSearch;
+use super::running_service::{RunningService, base};
 use super::{CliError, Console};
 use crate::config::{Settings, Switch, log_in_options};
 use crate::demo::Demo;
@@ -19,13 +19,13 @@ const COMPOSED: &str = "Composed: the subgraphs are served as one schema";
 
 /// What `soml serve` is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum GatewayPlan {
     /// An object service without a gateway; there may be something to say about that.
     NoGateway(Option<String>),
     /// An object service and a gateway of which it is a subgraph.
-    Beside,
+    WithObjectService,
     /// A gateway and nothing else, for a reason.
-    Alone(String),
+    Standalone(String),
 }
 
 /// Decides whether there is a gateway, and whether it is alone. `own` names what makes the process an object service,
@@ -37,7 +37,7 @@ pub(super) fn place(
     settings: &Settings,
     own: Option<&str>,
     has_demo: bool,
-) -> Result<Place, CliError> {
+) -> Result<GatewayPlan, CliError> {
     let made_by = settings.gateway.made_by();
     if settings.gateway.enabled == Switch::Off {
         let idle = made_by.map(|name| {
@@ -45,18 +45,18 @@ pub(super) fn place(
                 "`gateway.enabled` is `false`, so there is no gateway, and {name} has no effect"
             )
         });
-        return Ok(Place::NoGateway(idle));
+        return Ok(GatewayPlan::NoGateway(idle));
     }
     if !is_wanted(settings, has_demo) {
         let is_off = has_demo && settings.federation == Switch::Off;
         let idle = is_off.then(|| {
             "`graphql.federation.enabled` is `false`, so the demo is no subgraph and there is no gateway".to_owned()
         });
-        return Ok(Place::NoGateway(idle));
+        return Ok(GatewayPlan::NoGateway(idle));
     }
     let is_subgraph = settings.federation == Switch::On;
     if let (Some(name), None, false) = (&made_by, own, is_subgraph) {
-        return Ok(Place::Alone(format!(
+        return Ok(GatewayPlan::Standalone(format!(
             "{name} is set, and neither a schema nor data is named: this process is a gateway and nothing else, as \
              `federation-gateway` is"
         )));
@@ -75,7 +75,7 @@ pub(super) fn place(
              `graphql.federation.enabled` is `false`: leave it out, or set `gateway.enabled` to `false`"
         )));
     }
-    Ok(Place::Beside)
+    Ok(GatewayPlan::WithObjectService)
 }
 
 /// Returns whether there is to be a gateway, on its own or beside other services.
@@ -91,12 +91,12 @@ fn is_wanted(settings: &Settings, has_demo: bool) -> bool {
 }
 
 /// Makes a gateway beside an object service and a search service, where it is to be one.
-pub(super) async fn beside(
+pub(super) async fn start(
     settings: &Settings,
     app: &Arc<App>,
-    search: Option<&Searching>,
+    search: Option<&RunningSearch>,
     demo: Option<&Demo>,
-) -> Result<Option<Gatewaying>, CliError> {
+) -> Result<Option<RunningGateway>, CliError> {
     if !is_wanted(settings, demo.is_some()) {
         return Ok(None);
     }
@@ -126,22 +126,22 @@ pub(super) async fn beside(
         log_in: log_in.transpose()?,
         query,
     })?;
-    Gatewaying::listen(gateway).await.map(Some)
+    RunningGateway::listen(gateway).await.map(Some)
 }
 
 /// A gateway that listens.
-pub(super) struct Gatewaying {
+pub(super) struct RunningGateway {
     pub(super) app: Arc<GatewayApp>,
-    pub(super) serving: Serving,
+    pub(super) serving: RunningService,
 }
 
-impl Gatewaying {
+impl RunningGateway {
     /// Listens, and answers with 503 until [`GatewayApp::start`] has composed the subgraphs.
     pub(super) async fn listen(app: GatewayApp) -> Result<Self, CliError> {
         let app = Arc::new(app);
         let server = Server::listen(Arc::clone(&app)).await?;
-        let serving = Serving::begin(server);
-        Ok(Gatewaying { app, serving })
+        let serving = RunningService::begin(server);
+        Ok(RunningGateway { app, serving })
     }
 
     /// Ends the service.
@@ -152,7 +152,7 @@ impl Gatewaying {
 
 /// Composes the subgraphs, says so, and waits for the end.
 pub(super) async fn compose_until(
-    gateway: &Gatewaying,
+    gateway: &RunningGateway,
     mut stop: Pin<&mut impl Future<Output = ()>>,
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
@@ -171,7 +171,10 @@ pub(super) async fn compose_until(
 }
 
 /// Says where the gateway is, and what it is over.
-pub(super) fn announce(gateway: &Gatewaying, console: &mut Console<'_>) -> Result<(), CliError> {
+pub(super) fn announce(
+    gateway: &RunningGateway,
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
     let base = base(gateway.serving.address);
     writeln!(console.out, "Gateway:  {base}/graphql")?;
     writeln!(
@@ -185,7 +188,7 @@ pub(super) fn announce(gateway: &Gatewaying, console: &mut Console<'_>) -> Resul
     Ok(())
 }
 
-fn announce_subgraphs(gateway: &Gatewaying, console: &mut Console<'_>) -> Result<(), CliError> {
+fn announce_subgraphs(gateway: &RunningGateway, console: &mut Console<'_>) -> Result<(), CliError> {
     for subgraph in gateway.app.subgraphs() {
         let (name, place) = (subgraph.name(), subgraph.place());
         writeln!(console.out, "Subgraph: {name}  ({place})")?;

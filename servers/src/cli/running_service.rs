@@ -7,14 +7,14 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 /// A service that answers.
-pub(super) struct Serving {
+pub(super) struct RunningService {
     pub(super) address: SocketAddr,
     /// Dropped to end the service.
     end: Option<oneshot::Sender<()>>,
     task: JoinHandle<()>,
 }
 
-impl Serving {
+impl RunningService {
     /// Has a service that listens answer from now on.
     pub(super) fn begin<H: Serve>(server: Server<H>) -> Self {
         let address = server.address();
@@ -23,7 +23,7 @@ impl Serving {
             // Without a sender there is nothing to wait for either.
             let _ = ended.await;
         }));
-        Serving {
+        RunningService {
             address,
             end: Some(end),
             task,
