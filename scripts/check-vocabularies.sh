@@ -109,7 +109,7 @@ check() {
       break
     fi
   done
-  printf '%-40s %s; %s\n' "$name" "$outcome" "$(grep -o 'made a schema.*' "$work/out/infer.log" || true)"
+  printf '%-40s %s; %s\n' "$name" "$outcome" "$(grep -o 'inferred a schema.*' "$work/out/infer.log" || true)"
   [ "$outcome" = ok ] || failed=$((failed + 1))
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 /// The sender of a request.
 ///
 /// A transport makes one of a verified token. A service that enforces rights takes a request without one as sent by
-/// somebody who has no role.
+/// someone who has no role.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Caller {
@@ -13,7 +13,7 @@ pub struct Caller {
     pub name: Option<String>,
     /// The roles that the sender claims, known to a schema or not.
     pub roles: Vec<String>,
-    /// May everything, whatever a schema says of roles.
+    /// Whether the caller may do everything, whatever the roles of a schema say.
     pub superuser: bool,
     /// The claims of the token.
     pub claims: Map<String, Value>,
@@ -37,7 +37,7 @@ impl Caller {
         }
     }
 
-    /// Creates a caller who may everything.
+    /// Creates a caller who may do everything.
     #[must_use]
     pub fn superuser() -> Self {
         Caller {

@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 pub struct ErrorInfo {
     /// The code, in `SCREAMING_SNAKE`; it never changes.
     pub name: &'static str,
-    /// HTTP status of a response that consists of this error alone.
+    /// HTTP status of a response that consists of only this error.
     pub status: u16,
     /// Whether the text of the failure behind the error may leave the process.
     pub is_public: bool,
@@ -53,7 +53,7 @@ impl ErrorCode {
         self.0.name
     }
 
-    /// Returns the HTTP status of a response that consists of this error alone.
+    /// Returns the HTTP status of a response that consists of only this error.
     #[must_use]
     pub const fn status(self) -> u16 {
         self.0.status

@@ -22,7 +22,7 @@ use crate::trace::Trace;
 pub struct CallContext {
     /// When to give up.
     pub deadline: Option<Instant>,
-    /// Cancelled when the client goes away.
+    /// Cancelled when the client disconnects.
     pub cancellation: CancellationToken,
     /// Identifier of the request, for logs and for servers that are queried on its behalf.
     pub request_id: String,
@@ -30,7 +30,7 @@ pub struct CallContext {
     pub accept_language: Vec<String>,
     /// Records the steps of the store, when a trace is wanted.
     pub trace: Option<Arc<Trace>>,
-    /// Counts the calls, where somebody wants to know.
+    /// Counts the calls, where someone wants to know.
     pub tally: Option<Arc<Tally>>,
     /// Counts the work of a store that blocks its thread, and stops it at the limit.
     pub meter: Option<Arc<Meter>>,
@@ -40,7 +40,7 @@ pub struct CallContext {
     pub long_work: Option<Arc<dyn LongWork>>,
     /// Holds the snapshots that the calls of one request read.
     pub snapshots: Option<Arc<Snapshots>>,
-    /// The span of the operation, which those of calls are below; [`Span::none`] without traces.
+    /// The span of the operation, the parent of the spans of calls; [`Span::none`] without traces.
     pub span: Span,
 }
 
@@ -115,7 +115,7 @@ impl CallContext {
         }
     }
 
-    /// Sets the token that is cancelled when the client goes away.
+    /// Sets the token that is cancelled when the client disconnects.
     #[must_use]
     pub fn with_cancellation(mut self, cancellation: CancellationToken) -> Self {
         self.cancellation = cancellation;
@@ -178,7 +178,7 @@ impl CallContext {
         self
     }
 
-    /// Sets the span that those of calls are below.
+    /// Sets the parent span of calls.
     #[must_use]
     pub fn with_span(mut self, span: Span) -> Self {
         self.span = span;
@@ -230,7 +230,7 @@ impl CallContext {
         };
         let (done, result) = oneshot::channel();
         let work = move || {
-            // Nobody waits any more when this fails.
+            // No one waits any more when this fails.
             let _ = done.send(work());
         };
         elsewhere.run(weight, Box::new(work)).await?;

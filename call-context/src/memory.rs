@@ -31,7 +31,7 @@ struct Budget {
     whole: Option<MemoryBudget>,
 }
 
-/// There is no room in the budget.
+/// The budget is exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the requests being served hold all memory that they may")]
 pub struct OutOfMemory;
@@ -119,7 +119,7 @@ impl Default for MemoryBudget {
     }
 }
 
-/// What one request holds of a [`MemoryBudget`]; given back when it is dropped.
+/// The share of a [`MemoryBudget`] that one request uses; released on drop.
 #[derive(Debug)]
 pub struct MemoryAccount {
     budget: MemoryBudget,
@@ -134,7 +134,7 @@ impl MemoryAccount {
         self.budget.account()
     }
 
-    /// Returns the bytes that the request holds.
+    /// Returns the number of bytes that the request uses.
     #[must_use]
     pub fn held(&self) -> usize {
         self.held.load(Ordering::Relaxed)

@@ -15,7 +15,7 @@ pub enum Weight {
     Background,
 }
 
-/// How much work there is, as far as that can be told before it runs.
+/// How much work there is, as estimated before it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Size {

@@ -142,7 +142,7 @@ impl Slots {
         Arc::clone(&SHARED)
     }
 
-    /// Returns how many jobs of a weight run at once.
+    /// Returns how many jobs of a weight can run at the same time.
     #[must_use]
     pub fn of_weight(&self, weight: Weight) -> usize {
         self.queue(weight).slots

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-/// What is counted of the calls of one request, which costs next to nothing.
+/// Counts the calls of one request, at negligible cost.
 #[derive(Debug, Default)]
 pub struct Tally {
     calls: AtomicU64,

@@ -153,7 +153,7 @@ impl EdgeApp {
             count(callers, identity(caller), standings)?;
         }
         let route = route.ok_or_else(|| {
-            let message = "no route leads from this host and path to a service";
+            let message = "no route matches this host and path";
             HttpError::new(code::ROUTE_NOT_FOUND, message)
         })?;
         if let Some(throttle) = &route.throttle {
@@ -203,7 +203,7 @@ fn count(
     if !standing.is_refused {
         return Ok(());
     }
-    let message = format!("more requests than the {} is allowed", standing.name());
+    let message = format!("the {} has exceeded its rate limit", standing.name());
     Err(HttpError::new(code::RATE_LIMITED, message))
 }
 

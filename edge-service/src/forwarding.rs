@@ -39,13 +39,13 @@ pub(crate) fn remove_of_connection(headers: &mut HeaderMap) {
     }
 }
 
-/// Removes also what is about a body that was read, and is sent anew.
+/// Removes also what is about a body that was read, and is sent again.
 pub(crate) fn remove_of_body(headers: &mut HeaderMap) {
     headers.remove(CONTENT_LENGTH);
     headers.remove(EXPECT);
 }
 
-/// Says to a service whom a request comes from, and nothing else that a client could have written there.
+/// Sets the headers that tell a service who sent a request, and removes what a client has written there.
 pub(crate) fn describe_client(
     route: &EdgeRoute,
     is_tls: bool,

@@ -47,7 +47,7 @@ impl Health {
                 RouteTarget::Servers(upstream) => {
                     let mut servers = upstream.servers.iter();
                     let is_down = !servers.any(UpstreamServer::is_up);
-                    is_down.then(|| "no server answers".to_owned())
+                    is_down.then(|| "no server responds".to_owned())
                 }
             };
             obstacles.push(format!("{}: {}", route.name, obstacle?));
@@ -80,7 +80,7 @@ async fn hosted(
             named(route, record.status, record.message.clone(), vec![record])
         }
         Err(_) => {
-            let message = "its health could not be found out in time".to_owned();
+            let message = "its health could not be determined in time".to_owned();
             named(route, Status::Error, message, Vec::new())
         }
     }
@@ -135,7 +135,7 @@ async fn remote(
         worst.min(Status::Warning)
     };
     let message = if messages.is_empty() {
-        "all servers are well".to_owned()
+        "all servers are healthy".to_owned()
     } else {
         messages.join("; ")
     };

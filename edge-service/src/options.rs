@@ -10,7 +10,7 @@ use service_runtime::{HostNames, Route};
 use super::rate::Rate;
 use super::upstream::Hosted;
 
-/// What holds for all routes.
+/// Options that apply to all routes.
 #[derive(Clone, Debug)]
 pub struct EdgeOptions {
     /// Requests that come from one address; without tokens, and with those that are refused, too.
@@ -21,11 +21,11 @@ pub struct EdgeOptions {
     pub max_body_bytes: usize,
     /// Maximum number of WebSockets and streams of events; `None` for three quarters of the connections.
     pub max_streams: Option<usize>,
-    /// How services behind the edge are asked.
+    /// How requests are sent to services behind the edge.
     pub upstream: UpstreamOptions,
 }
 
-/// How services behind the edge are asked.
+/// How requests are sent to services behind the edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UpstreamOptions {
@@ -112,7 +112,7 @@ pub struct RouteOptions {
     pub hosts: HostNames,
     /// The path at and below which it takes requests, such as `/objects`; `/` for all.
     pub path: String,
-    /// Whether the path is taken away before the service sees it.
+    /// Whether the path of the route is removed before a request is forwarded.
     pub strips_path: bool,
     /// Where its requests go.
     pub target: Target,
@@ -126,7 +126,7 @@ pub struct RouteOptions {
     pub preserves_host: bool,
     /// Requests of all callers together.
     pub rate: Option<Rate>,
-    /// The path that tells the health of its servers, below their addresses. Without one they are connected to.
+    /// The path of the health check of its servers, below their addresses. Without one they are connected to.
     pub health: Option<String>,
 }
 
@@ -145,7 +145,7 @@ pub enum RouteAccess {
     /// Whoever has a valid token.
     #[default]
     Token,
-    /// Everybody.
+    /// Everyone.
     Public,
 }
 
@@ -170,14 +170,14 @@ impl RouteOptions {
         }
     }
 
-    /// Takes the path away before the service sees it.
+    /// Removes the path of the route before a request is forwarded.
     #[must_use]
     pub fn stripped(mut self) -> Self {
         self.strips_path = true;
         self
     }
 
-    /// Says which paths below its own need no token.
+    /// Sets which paths below the route's own need no token.
     #[must_use]
     pub fn with_public(mut self, public: Vec<Route>) -> Self {
         self.public = public;

@@ -190,7 +190,7 @@ impl Relay {
             if is_broken && server.broke_off(self.options.max_failures) {
                 tracing::warn!(
                     server = &*server.label,
-                    "a server is left out: it fails again and again"
+                    "a server is skipped: it fails repeatedly"
                 );
             }
             match failure {
@@ -204,7 +204,7 @@ impl Relay {
                     }
                 }
                 Failure::BrokenOff => {
-                    let message = "the service broke the connection off before it answered";
+                    let message = "the service closed the connection before it responded";
                     return Err(HttpError::new(code::UPSTREAM_FAILED, message));
                 }
                 Failure::TimedOut => return Err(timed_out()),
@@ -302,8 +302,7 @@ impl Relay {
     fn stream(&self) -> Result<OwnedSemaphorePermit, HttpError> {
         let permit = Arc::clone(&self.streams).try_acquire_owned();
         permit.map_err(|_| {
-            let message =
-                "as many connections are WebSockets or streams of events as the edge allows";
+            let message = "the maximum number of WebSockets and event streams is reached";
             HttpError::new(common::TOO_MANY_STREAMS, message).soon_over()
         })
     }
@@ -352,16 +351,16 @@ fn address(base: &Url, target: &str) -> Result<Url, HttpError> {
 }
 
 fn busy() -> HttpError {
-    let message = "as many requests wait for the service as may";
+    let message = "too many requests are waiting for the service";
     HttpError::new(code::UPSTREAM_BUSY, message).soon_over()
 }
 
 fn unavailable() -> HttpError {
-    let message = "no server of the service can be reached now";
+    let message = "no server of the service can be reached at the moment";
     HttpError::new(code::UPSTREAM_UNAVAILABLE, message).soon_over()
 }
 
 fn timed_out() -> HttpError {
-    let message = "the service did not begin to answer in time";
+    let message = "the service did not begin to respond in time";
     HttpError::new(code::UPSTREAM_TIMEOUT, message)
 }

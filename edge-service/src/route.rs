@@ -33,7 +33,7 @@ pub enum RouteError {
         path: String,
     },
     /// The route leads nowhere.
-    #[error("the route `{0}` has no address of a server")]
+    #[error("the route `{0}` has no server address")]
     NoServer(String),
     /// A public path is malformed.
     #[error("a public path of the route `{route}` cannot be used")]

@@ -153,7 +153,7 @@ pub(crate) fn add_headers(standings: &[Standing], headers: &mut HeaderMap) {
     }
 }
 
-/// Returns the address by which requests are counted: for IPv6 its network of 64 bits, within which anybody has as many
+/// Returns the address by which requests are counted: for IPv6 its network of 64 bits, within which anyone has as many
 /// addresses as they like.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::supergraph::{FieldId, Requirement, RequirementId, Supergraph};
 
-/// Says what a request may do.
+/// Decides what a request may do.
 #[async_trait]
 pub trait Authorizer: fmt::Debug + Send + Sync + 'static {
     /// Returns what a request has of what supergraphs can require. `policies` are the names of all policies that
@@ -49,7 +49,7 @@ impl Grants {
         }
     }
 
-    /// Says that it is known who sent the request.
+    /// Marks the request as authenticated: its sender is known.
     #[must_use]
     pub fn authenticated(mut self) -> Self {
         self.is_authenticated = true;
@@ -98,7 +98,7 @@ impl Grants {
 
 /// Reads what a request may do from its [`Caller`](graphql_service::Caller): who is known is authenticated; scopes
 /// are those of the claim `scope`, or `scp`, as text with spaces or as a list; policies are the caller's roles. A
-/// superuser may everything.
+/// superuser may do everything.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct CallerClaims;

@@ -46,7 +46,7 @@ pub struct GatewayOptions {
     pub gateway_limits: GatewayLimits,
     /// The labels of progressive overrides that are active.
     pub labels: ActiveLabels,
-    /// Says what requests may do; needed where the supergraph requires something.
+    /// Decides what requests may do; required if the supergraph has authorization directives.
     pub authorizer: Option<Arc<dyn Authorizer>>,
     /// Slots for large answers of subgraphs, which would take too long on async workers.
     pub slots: Arc<Slots>,
@@ -59,7 +59,7 @@ pub struct GatewayOptions {
     /// Whether clients are shown the traces of the stack that subgraphs put into the extensions of their errors: the
     /// members `stacktrace` and `exception`, in any case.
     pub subgraph_stacktraces: bool,
-    /// Whether subgraphs are not asked again for what they have said of entities.
+    /// Whether entities that subgraphs have already returned are reused.
     pub entity_memo: EntityMemo,
     /// Which equal requests share what is done for them.
     pub sharing: SharingOptions,
@@ -210,7 +210,7 @@ impl Gateway {
     /// supergraph of this one and have no plan yet. None is begun after `until`. Returns how many are planned.
     ///
     /// A gateway that takes the place of another one begins with these plans. This takes long: call it where work
-    /// of some seconds harms nobody.
+    /// of some seconds harms no one.
     pub fn warm(&self, from: &Gateway, most: usize, until: Instant) -> usize {
         let used = from.inner.plans.most_used(most);
         let in_time = used.iter().take_while(|_| Instant::now() < until);
@@ -295,8 +295,9 @@ impl Gateway {
         notes: Option<Arc<Notes>>,
     ) -> Reply {
         if settled.known.plan.operation == OperationType::Subscription {
-            let message = "the operation is a subscription, and the request can be answered once only: send it over \
-                           a WebSocket of the protocol graphql-transport-ws, or with `Accept: text/event-stream`";
+            let message = "the operation is a subscription, but the request allows only a single \
+                           response: send it over a WebSocket with the protocol \
+                           graphql-transport-ws, or with `Accept: text/event-stream`";
             let error = GraphqlError::new(code::SUBSCRIPTION_NEEDS_STREAM, message);
             return Reply::Refused(vec![error]);
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// Whether subgraphs are asked again, within an operation, for what they have said of entities.
+/// Whether entities that subgraphs have already returned within an operation are reused.
 ///
 /// An operation can lead to the same entity on several paths. Once a subgraph has resolved fields of it, with the same
 /// arguments and without errors, the other paths get what it said, unless the operation is a mutation, or the field or
@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct EntityMemo {
     /// Whether anything is taken from what was said.
     pub is_enabled: bool,
-    /// The subgraphs, by name, that are always asked.
+    /// Names of subgraphs whose entities are always fetched again.
     pub except: Arc<[String]>,
 }
 

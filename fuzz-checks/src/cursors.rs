@@ -22,7 +22,7 @@ pub fn run(input: &[u8]) {
     if let Ok(text) = std::str::from_utf8(rest) {
         check(&codec, text);
     }
-    // Nobody guesses the fingerprint of the order.
+    // No one guesses the fingerprint of the order.
     let sample = Position {
         keys: Vec::new(),
         id: NamedNode::new_unchecked("http://e/1").into(),

@@ -31,7 +31,7 @@ const SUPERGRAPHS: [&str; 8] = [
     include_str!("../../federation/tests/cases/works/supergraph.graphql"),
 ];
 
-/// Errors that nobody can provoke who asks for something and owns a subgraph.
+/// Errors that no one can provoke who asks for something and owns a subgraph.
 const FAILURES: [&str; 2] = ["INTERNAL", "PLAN_IMPOSSIBLE"];
 
 /// Sends an operation to gateways over all supergraphs; returns the number of those that have executed it.

@@ -16,7 +16,7 @@ pub fn endpoint(text: &str) -> Result<Url, &'static str> {
     }
 }
 
-/// Tells whether an address has nothing to hide.
+/// Returns whether an address has nothing to hide.
 #[must_use]
 pub fn is_plain(url: &Url) -> bool {
     url.has_host()

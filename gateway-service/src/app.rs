@@ -52,7 +52,7 @@ pub struct GatewayApp {
 
 /// What a gateway is made of.
 pub struct GatewayParts {
-    /// What it has whatever it serves. Where it verifies tokens, these are also passed on.
+    /// State that does not depend on what it serves. Where it verifies tokens, these are also passed on.
     pub host: HostState,
     /// The options.
     pub options: GatewayAppOptions,
@@ -181,12 +181,12 @@ impl GatewayApp {
         self.metrics.count(names);
         let before = self.endpoints.swap(Arc::clone(&endpoints));
         if !Arc::ptr_eq(&before, &endpoints) {
-            // Nobody has looked at these yet.
+            // No one has looked at these yet.
             self.seen.store(None);
         }
     }
 
-    /// Says what keeps a changed schema from being served; nothing does where it is absent.
+    /// Sets why a changed schema is not served; `None` if nothing prevents it.
     pub(super) fn set_stale(&self, why: Option<String>) {
         self.stale.store(why.map(Arc::new));
     }
@@ -196,7 +196,7 @@ impl GatewayApp {
         self.stale.load_full()
     }
 
-    /// Tells whether there is a composite schema.
+    /// Returns whether there is a composite schema.
     #[must_use]
     pub fn is_composed(&self) -> bool {
         self.composite.load().is_some()

@@ -28,7 +28,7 @@ pub(crate) enum ClientError {
     Setup(String),
     #[error("it does not answer: {0}")]
     Unreachable(String),
-    #[error("its answer is longer than {MAX_BYTES} bytes")]
+    #[error("its response is longer than {MAX_BYTES} bytes")]
     TooLong,
     #[error("the token cannot be sent")]
     Token,

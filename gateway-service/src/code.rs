@@ -1,5 +1,5 @@
 //! The error codes of a gateway, beside those of `federation`.
 
 graphql_service::error_codes! {
-    GATEWAY_STARTING 503 public "The gateway has no composite schema yet: it waits for subgraphs, which the message names.";
+    GATEWAY_STARTING 503 public "The gateway has no composite schema yet; the message names the subgraphs it is waiting for.";
 }

@@ -171,7 +171,7 @@ impl NotComposed {
         }
     }
 
-    /// Returns what everybody may know of the reasons, which the log has: messages can name what clients do not see.
+    /// Returns what everyone may know of the reasons, which the log has: messages can name what clients do not see.
     pub(super) fn public(&self) -> String {
         let codes: BTreeSet<String> = match self {
             NotComposed::Conflicts(errors) => errors.iter().map(|it| it.code.to_string()).collect(),
@@ -179,11 +179,11 @@ impl NotComposed {
                 errors.iter().map(|it| it.code.to_string()).collect()
             }
             NotComposed::Subgraphs(_) => {
-                return "its subgraphs cannot be called; the log says why".to_owned();
+                return "its subgraphs cannot be called; see the log for the reason".to_owned();
             }
         };
         let codes = codes.into_iter().collect::<Vec<_>>().join(", ");
-        format!("{codes}; the log says where and why")
+        format!("{codes}; see the log for details")
     }
 }
 

@@ -84,7 +84,7 @@ impl Endpoints {
         self.subgraphs.len() == others.len() && self.subgraphs.iter().zip(others).all(is_same)
     }
 
-    /// Says in the log which name stands for which address.
+    /// Logs the name and address of each subgraph.
     pub(super) fn log(&self) {
         for subgraph in &self.subgraphs {
             let (name, place) = (subgraph.name(), subgraph.place());

@@ -12,7 +12,7 @@ use super::endpoints::Endpoints;
 use super::start::StartError;
 use super::supergraph_file::{ReadError, SupergraphFile, Text};
 
-/// What everybody may know while there is nothing to serve.
+/// What everyone may know while there is nothing to serve.
 const WAITING: &str = "the gateway waits for the file of its supergraph";
 
 /// A schema to serve, and its subgraphs.
@@ -25,7 +25,7 @@ impl GatewayApp {
         let text = loop {
             match file.changed().await {
                 Ok(Some(text)) => break text,
-                // Somebody starts it twice.
+                // Someone starts it twice.
                 Ok(None) => file.forget(),
                 Err(error) if error.may_pass() => {
                     tracing::warn!("waiting for `gateway.supergraph.file` {path}: {error}");
@@ -75,7 +75,7 @@ impl GatewayApp {
                     // Once, however long it lasts.
                     if said != unread {
                         let path = file.path().display();
-                        tracing::warn!("the supergraph stays as it is: {path}: {said}");
+                        tracing::warn!("the current supergraph is kept: {path}: {said}");
                     }
                     said
                 }
@@ -95,7 +95,7 @@ impl GatewayApp {
         };
         if served.is_of(&text.digest) {
             *refused = None;
-            tracing::info!("the file of the supergraph is again what is served");
+            tracing::info!("the file of the supergraph matches what is served again");
             return Ok(());
         }
         let path = file.path().display();
@@ -111,7 +111,7 @@ impl GatewayApp {
             }
             Ok(Err(error)) => {
                 for reason in error.reasons() {
-                    tracing::error!("the supergraph stays as it is: {path}: {reason}");
+                    tracing::error!("the current supergraph is kept: {path}: {reason}");
                 }
                 let public = error.public();
                 *refused = Some(format!(
@@ -121,7 +121,8 @@ impl GatewayApp {
             Err(error) => {
                 file.forget();
                 tracing::warn!(
-                    "the supergraph stays as it is until the file is looked at again: {path}: {error}"
+                    "the current supergraph is kept until the next check of the file: {path}: \
+                     {error}"
                 );
             }
         }

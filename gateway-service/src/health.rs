@@ -44,7 +44,7 @@ pub(crate) async fn health(app: &GatewayApp, cached: bool) -> HealthRecord {
     }
 }
 
-/// Returns what was seen of the subgraphs last; looks at them where nobody has yet.
+/// Returns what was seen of the subgraphs last; looks at them where no one has yet.
 pub(super) async fn seen(app: &GatewayApp) -> Arc<Seen> {
     match app.seen.load_full() {
         Some(seen) => seen,
@@ -197,7 +197,7 @@ async fn typename_record(client: &Client, name: &str, remote: &Remote) -> Health
     let answer = match client.query(&remote.address, "{ __typename }", None).await {
         Ok(answer) => answer,
         Err(error) => {
-            tracing::debug!(subgraph = name, %error, "no answer to a health check");
+            tracing::debug!(subgraph = name, %error, "no response to a health check");
             return made(name, Status::Error, "it does not answer");
         }
     };
@@ -206,7 +206,7 @@ async fn typename_record(client: &Client, name: &str, remote: &Remote) -> Health
             made(name, Status::Ok, "it answers GraphQL requests")
         }
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            made(name, Status::Ok, "it answers, and demands a token")
+            made(name, Status::Ok, "it responds and requires a token")
         }
         status => {
             let message = format!("it answered {status} and no GraphQL response");

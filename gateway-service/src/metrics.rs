@@ -26,7 +26,7 @@ const OUTCOMES: [&str; 6] = [
     "cancelled",
 ];
 
-/// Position of a request that nobody waits for any more.
+/// Position of a request that no one waits for any more.
 const CANCELLED: usize = 5;
 
 /// Returns the position of an outcome.

@@ -23,9 +23,9 @@ pub struct GatewayAppOptions {
     pub cache_max_age: Duration,
     /// Pause between checks of the subgraphs.
     pub dwell: Duration,
-    /// Pause between looks for other schemas of the subgraphs; nobody looks where it is zero.
+    /// Pause between looks for other schemas of the subgraphs; no one looks where it is zero.
     pub poll_interval: Duration,
-    /// Whether a changed schema of a service of this process is served at once.
+    /// Whether a changed schema of a service in this process is served immediately.
     pub follow_bindings: bool,
     /// Whether mutations of the subgraphs are served.
     pub mutations: bool,
@@ -39,9 +39,9 @@ pub struct GatewayAppOptions {
     pub share_subgraph_requests: bool,
     /// Whether equal queries of clients that are in flight at the same time are executed once.
     pub share_client_requests: bool,
-    /// Whether subgraphs are not asked again, within an operation, for what they have said of entities.
+    /// Whether entities that subgraphs have already returned within an operation are reused.
     pub entity_memo: bool,
-    /// The subgraphs, by name, that are always asked.
+    /// Names of subgraphs whose entities are always fetched again.
     pub entity_memo_except: Vec<String>,
     /// Queries that clients bring and name.
     pub persisted: PersistedOptions,
@@ -93,7 +93,7 @@ impl GatewayAppOptions {
     }
 }
 
-/// What is said of a subgraph.
+/// Options of a subgraph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SubgraphOptions {
     /// Its GraphQL endpoint.
@@ -120,7 +120,7 @@ pub struct ExchangeOptions {
     pub request_timeout: Duration,
     /// Maximum number of exchanges with one subgraph at a time.
     pub max_concurrent_requests: usize,
-    /// How often a subgraph with open subscriptions is asked for a sign of life
+    /// How often a subgraph with open subscriptions is pinged
     ///.
     pub ping_interval: Duration,
     /// Whether clients see traces of the stack in errors of subgraphs.

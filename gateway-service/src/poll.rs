@@ -31,7 +31,7 @@ enum Look {
     Known,
     /// The schemas do not fit together; they are not tried again as they are.
     Refused(Vec<SubgraphSource>, String),
-    /// Not all schemas could be read: why, and what everybody may know of it.
+    /// Not all schemas could be read: why, and what everyone may know of it.
     Unread(String, String),
 }
 
@@ -80,7 +80,7 @@ impl GatewayApp {
                     self.set_stale(Some(public));
                     // Once, however long it lasts.
                     if why != said {
-                        tracing::warn!("the composite schema stays as it is: {why}");
+                        tracing::warn!("the current composite schema is kept: {why}");
                         said = why;
                     }
                     continue;
@@ -157,7 +157,7 @@ impl GatewayApp {
             }
             Ok(Err(error)) => {
                 for reason in error.reasons() {
-                    tracing::error!("the composite schema stays as it is: {reason}");
+                    tracing::error!("the current composite schema is kept: {reason}");
                 }
                 let public = error.public();
                 let public =
@@ -190,7 +190,7 @@ impl GatewayApp {
     }
 }
 
-/// Waits for the next look; forever if nobody is to look.
+/// Waits for the next look; forever if no one is to look.
 async fn sleep(interval: Duration) {
     if interval.is_zero() {
         std::future::pending().await

@@ -55,14 +55,14 @@ pub enum SdlError {
         message: Option<String>,
     },
     /// It answers, and not as a GraphQL service does.
-    #[error("its answer is no GraphQL response: {0}")]
+    #[error("its response is not a GraphQL response: {0}")]
     NotGraphQl(&'static str),
     /// It answers as a GraphQL service, and has no schema for a gateway.
     #[error("it has no `_service {{ sdl }}`{}", said(.0))]
     NoSdl(Option<String>),
 }
 
-/// What a client says of a failure; `is_lasting` if trying again is of no use.
+/// The description of a failure by a client; `is_lasting` if a retry is pointless.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct ClientErrorText {
@@ -80,7 +80,7 @@ impl From<ClientError> for SdlError {
 }
 
 impl SdlError {
-    /// Tells whether the schema may be there later.
+    /// Returns whether the schema may be there later.
     pub(super) fn may_pass(&self) -> bool {
         match self {
             SdlError::Client(error) => !error.is_lasting,
@@ -100,10 +100,10 @@ impl SdlError {
             SdlError::Client(_) => {
                 "start the service, or correct its address; in a container, `localhost` is the container itself"
             }
-            SdlError::NotReady(_) => "it is asked again after each SERVICE_DWELL",
+            SdlError::NotReady(_) => "the gateway tries again every SERVICE_DWELL",
             SdlError::Unauthenticated(_) => {
-                "SECURITY_ENABLED=true with the variables IDP_* makes the gateway log in; the token must \
-                 be one that the subgraph accepts"
+                "set SECURITY_ENABLED=true and the variables IDP_* to make the gateway log in; the \
+                 subgraph must accept its token"
             }
             SdlError::Forbidden(_) => {
                 "the role of IDP_USERNAME needs the action `_Service/sdl/read`"

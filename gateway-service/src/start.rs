@@ -33,10 +33,10 @@ pub enum StartError {
     #[error("{}", listed("`gateway.supergraph.file` cannot be served", .0))]
     Supergraph(Vec<String>),
     /// There is no slot for composing.
-    #[error("there is no time for composing: {0}")]
+    #[error("there is no time left to compose: {0}")]
     Busy(#[from] SlotError),
     /// The service ends.
-    #[error("the gateway ends before the subgraphs are composed")]
+    #[error("the gateway is shutting down before the subgraphs are composed")]
     Ending,
 }
 

@@ -42,13 +42,13 @@ pub(crate) struct Remote {
 pub enum SubgraphsError {
     /// There is none.
     #[error(
-        "no subgraph is configured: name the GraphQL endpoint of the first one by GRAPHQL_SERVICE_0, that of \
-         the next one by GRAPHQL_SERVICE_1, and so on"
+        "no subgraph is configured: set GRAPHQL_SERVICE_0 to the GraphQL endpoint of the first one, \
+         GRAPHQL_SERVICE_1 to that of the next one, and so on"
     )]
     None,
     /// Something is said of a subgraph that has no address.
     #[error(
-        "`graphql.service.{0}` is not set, and other properties of this subgraph are: set \
+        "`graphql.service.{0}` is not set, but other properties of this subgraph are: set \
          GRAPHQL_SERVICE_{0} to the address of its GraphQL endpoint"
     )]
     NoAddress(u32),

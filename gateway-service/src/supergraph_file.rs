@@ -56,23 +56,25 @@ struct Stamp {
 pub enum SupergraphFileError {
     /// It is not said which subgraph is meant.
     #[error(
-        "`graphql.service.{0}` is about a subgraph of `gateway.supergraph.file`, and does not say which: set \
-         GRAPHQL_SERVICE_{0}_NAME to its name in the file, or leave out one of the two properties"
+        "`graphql.service.{0}` does not say which subgraph of `gateway.supergraph.file` it is \
+         about: set GRAPHQL_SERVICE_{0}_NAME to the subgraph's name in the file, or leave out one \
+         of the two properties"
     )]
     NoName(u32),
     /// The names are not those of subgraphs.
     #[error(transparent)]
     Subgraphs(#[from] SubgraphsError),
-    /// Nobody is asked for schemas.
+    /// No one is asked for schemas.
     #[error(
-        "`poll.interval` asks subgraphs for changed schemas, and with `gateway.supergraph.file` none is asked for its \
-         schema: leave out one of the two properties; the file is looked at after each `service.dwell`"
+        "`poll.interval` checks subgraphs for changed schemas, but with `gateway.supergraph.file` \
+         no schemas are read from subgraphs: leave out one of the two properties; the file is \
+         checked every `service.dwell`"
     )]
     Polled,
     /// There are services in the process, which the file does not know.
     #[error(
-        "`gateway.supergraph.file` is served by a gateway that is nothing else, and there are other services in \
-         this process"
+        "`gateway.supergraph.file` needs a process that is only a gateway, but there are other \
+         services in this process"
     )]
     NotAlone,
 }
@@ -86,7 +88,7 @@ pub(super) enum ReadError {
     Empty,
     #[error("it is being written")]
     Changing,
-    #[error("it is no file")]
+    #[error("it is not a file")]
     NotAFile,
     #[error("it is longer than {MAX_BYTES} bytes")]
     TooLong,
@@ -103,7 +105,7 @@ pub(super) struct Text {
 }
 
 impl ReadError {
-    /// Returns whether the file may be there later without anybody's help.
+    /// Returns whether the file may be there later without anyone's help.
     pub(super) fn may_pass(&self) -> bool {
         matches!(
             self,

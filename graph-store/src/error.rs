@@ -36,7 +36,7 @@ pub enum StoreError {
     #[error("{0}")]
     NotIsolated(String),
     /// There is no room on the disk of the store: nothing was written, and what is there is read.
-    #[error("there is no room on the disk of the store")]
+    #[error("the disk of the store is full")]
     DiskFull(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The answer to a commit was lost, and whether it was carried out could not be found out.
     #[error("it is unknown whether the transaction was committed")]

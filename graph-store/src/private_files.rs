@@ -46,7 +46,7 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Takes a file or folder from everybody but its owner.
+/// Takes a file or folder from everyone but its owner.
 ///
 /// # Errors
 /// When others can read it or write to it, and that cannot be changed.

@@ -41,13 +41,13 @@ impl IntoResponse for Answered {
 pub struct Relayed {
     /// The name of the route that it took.
     pub route: Arc<str>,
-    /// The host and port of the server that was asked last, where one was.
+    /// The host and port of the server that was called last, if any.
     pub server: Option<Arc<str>>,
     /// The address of the client, where that is known.
     pub client: Option<IpAddr>,
 }
 
-/// What is logged of a GraphQL response; its operation is not, since clients write it.
+/// The parts of a GraphQL response that are logged; the operation is not, since clients write it.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary {
     /// Length of the response before compression.

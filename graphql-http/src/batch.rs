@@ -34,7 +34,7 @@ impl Requests {
         })?;
         if items.is_empty() || items.len() > longest {
             let message = format!(
-                "a batch has 1 to {longest} requests, and this one {}",
+                "a batch has 1 to {longest} requests, but this one has {}",
                 items.len()
             );
             return Err(HttpError::new(code::BATCH_TOO_LONG, message));

@@ -69,7 +69,7 @@ pub async fn read(
     }
 }
 
-/// Returns what a future gives without waiting. The connection reads a body once somebody wants it, so the future is
+/// Returns what a future gives without waiting. The connection reads a body once someone wants it, so the future is
 /// polled a second time.
 async fn at_hand<F: Future>(mut future: Pin<&mut F>) -> Option<F::Output> {
     let mut is_wanted = false;

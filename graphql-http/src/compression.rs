@@ -197,7 +197,7 @@ impl Write for Output {
     }
 }
 
-/// Says in the headers how a response is encoded, and that others may get it otherwise.
+/// Sets the headers that name the encoding of a response, and that it varies by request.
 pub(crate) fn set_headers(headers: &mut HeaderMap, encoding: Option<Encoding>) {
     headers.append(VARY, HeaderValue::from_static("accept-encoding"));
     if let Some(encoding) = encoding {

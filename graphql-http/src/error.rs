@@ -73,7 +73,7 @@ impl HttpError {
         }
     }
 
-    /// There is no schema to answer by.
+    /// No schema is bound.
     #[must_use]
     pub fn schema_not_bound() -> Self {
         HttpError::new(
@@ -89,19 +89,19 @@ impl HttpError {
             status: StatusCode::INTERNAL_SERVER_ERROR,
             ..HttpError::new(
                 shared::INTERNAL,
-                "internal error; details are in the log under the request id",
+                "internal error; see the log for this request id",
             )
         }
     }
 
-    /// There is no memory for the request now.
+    /// There is no memory for the request at the moment.
     #[must_use]
     pub fn out_of_memory() -> Self {
         let error = GraphqlError::from(OutOfMemory);
         HttpError::new(error.code, error.message)
     }
 
-    /// There is no slot for the work now.
+    /// There is no slot for the work at the moment.
     #[must_use]
     pub fn of_slot(error: SlotError) -> Self {
         match error {

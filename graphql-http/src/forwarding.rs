@@ -25,7 +25,7 @@ impl Forwarding {
         Forwarding { names, max_age }
     }
 
-    /// Tells whether a header is forwarded where it is not one of the connection alone.
+    /// Returns whether a header is forwarded where it is not one of the connection alone.
     pub(crate) fn forwards(&self, name: &HeaderName) -> bool {
         *name != X_REQUEST_ID && self.names.contains(name)
     }
@@ -61,7 +61,7 @@ impl Forwarding {
         Ok(Forwarded::new(entries))
     }
 
-    /// Says of an answer for how long it may be kept.
+    /// Sets the headers that say how long a response may be cached.
     pub(crate) fn keep(&self, freshness: &Freshness, is_personal: bool, headers: &mut HeaderMap) {
         let Some(time) = freshness.kept_for(self.max_age) else {
             return;
@@ -87,7 +87,7 @@ impl Forwarding {
     }
 }
 
-/// Tells whether a request carries what its answer may depend on beside the operation.
+/// Returns whether a request carries what its answer may depend on beside the operation.
 pub(crate) fn is_personal(headers: &HeaderMap) -> bool {
     headers.contains_key(AUTHORIZATION)
 }

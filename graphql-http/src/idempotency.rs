@@ -26,7 +26,8 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Htt
         Ok(key) if is_fit && values.next().is_none() => Ok(Some(key.to_owned())),
         _ => {
             let message = format!(
-                "`Idempotency-Key` must be sent once, and have 1 to {MAX_LENGTH} visible ASCII characters"
+                "`Idempotency-Key` must be sent once and consist of 1 to {MAX_LENGTH} visible ASCII \
+                 characters"
             );
             Err(HttpError::new(code::IDEMPOTENCY_KEY_INVALID, message))
         }

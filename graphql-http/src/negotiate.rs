@@ -46,7 +46,7 @@ impl ResponseType {
     }
 }
 
-/// Tells whether `headers` name `media_type` itself as acceptable.
+/// Returns whether `headers` name `media_type` itself as acceptable.
 pub fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
     weighted(headers, ACCEPT).is_some_and(|ranges| {
         ranges
@@ -55,7 +55,7 @@ pub fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
     })
 }
 
-/// Tells whether a client wants one of `these` media types rather than one of `those`: named
+/// Returns whether a client wants one of `these` media types rather than one of `those`: named
 /// itself, and with a weight that is not lower.
 pub fn prefers(headers: &HeaderMap, these: &[&str], those: &[&str]) -> bool {
     let ranges = weighted(headers, ACCEPT).unwrap_or_default();

@@ -93,7 +93,8 @@ pub enum TrustedError {
     },
     /// Nothing would be answered.
     #[error(
-        "`gateway.trustedDocuments.required` is on, and `gateway.trustedDocuments.file` names no file"
+        "`gateway.trustedDocuments.required` is on, but `gateway.trustedDocuments.file` names no \
+         file"
     )]
     NoFile,
 }
@@ -188,7 +189,7 @@ impl PersistedQueries {
         if self.is_closed {
             let trusted = self.trusted.as_ref();
             if !trusted.is_some_and(|it| it.hashes.contains(&hash(&request.query))) {
-                let message = "the operation is not one of those that the gateway answers";
+                let message = "the operation is not one of the trusted operations of the gateway";
                 return Err(GraphqlError::new(code::OPERATION_NOT_TRUSTED, message));
             }
         }

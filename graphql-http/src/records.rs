@@ -21,7 +21,7 @@ use crate::persisted::hash;
 /// Characters of the name of an operation that are logged.
 const LOGGED: usize = 128;
 
-/// What is recorded of operations. Cheap to clone.
+/// Records of operations. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct OperationRecords {
     /// Where durations and errors are counted.
@@ -195,7 +195,7 @@ struct Slow {
 }
 
 impl Slow {
-    /// Logs it. A long document is read in a slot, which nobody waits for.
+    /// Logs it. A long document is read in a slot, which no one waits for.
     fn log(self, named: Option<Named>, slots: &Arc<Slots>, limits: &Limits) {
         let Some(named) = named else {
             return self.line(None);

@@ -70,7 +70,7 @@ fn is_fit(id: &str) -> bool {
 /// Gives a request that came at some time its identifier, returns it, and logs how the request went. `ended` learns how
 /// long it took.
 ///
-/// Where somebody wants spans, it has one too, which is in its extensions as [`RequestSpan`].
+/// Where someone wants spans, it has one too, which is in its extensions as [`RequestSpan`].
 pub async fn track<A: Future<Output = Answered>>(
     mut request: Request,
     started: Instant,
@@ -111,7 +111,7 @@ pub async fn track<A: Future<Output = Answered>>(
     tracked.instrument(span).instrument(traced).await
 }
 
-/// Returns whether a path is one that is asked every few seconds, and of which nobody wants to read.
+/// Returns whether a path is one that is asked every few seconds, and of which no one wants to read.
 fn is_probe(path: &str) -> bool {
     path.starts_with("/__") || path == "/metrics"
 }

@@ -12,11 +12,11 @@ use service_auth::{Refusal, Verifier, bearer};
 /// Characters of a name that are logged.
 const LOGGED: usize = 128;
 
-/// Who sent a request; nobody where requests need no token.
+/// Who sent a request; no one where requests need no token.
 pub struct Sender(pub Option<Arc<Caller>>);
 
 impl Sender {
-    /// Tells handlers of who sent the request: as `Arc<Caller>`.
+    /// Makes the sender of the request available to handlers, as `Arc<Caller>`.
     pub fn note(self, extensions: &mut Extensions) {
         if let Some(caller) = self.0 {
             extensions.insert(caller);

@@ -25,13 +25,14 @@ pub(crate) fn awaited(headers: &HeaderMap) -> Result<Option<Sequences>, HttpErro
     match read.filter(|_| values.next().is_none()) {
         Some(sequences) => Ok(Some(sequences)),
         None => {
-            let message = "`Await-Data-Sequence` must be sent once, with what `Data-Sequence` of an answer said";
+            let message = "`Await-Data-Sequence` must be sent once, with the value of \
+                           `Data-Sequence` from a response";
             Err(HttpError::new(code::REQUEST_MALFORMED, message))
         }
     }
 }
 
-/// Says which changes were made for a request.
+/// Sets the header that names the changes made by a request.
 pub(crate) fn say(sequences: &DataSequences, headers: &mut HeaderMap) {
     let written = sequences.written();
     if written.is_empty() {

@@ -54,7 +54,7 @@ impl Body {
         self.segments.concat()
     }
 
-    /// Returns the segments, and the account that counts them, for whoever sends them.
+    /// Returns the segments and the account that counts them, to send them.
     #[must_use]
     pub fn into_parts(self) -> (Vec<Bytes>, Option<Arc<MemoryAccount>>) {
         (self.segments, self.memory)

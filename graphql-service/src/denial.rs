@@ -22,7 +22,7 @@ pub fn denied(argument: &str, field: &str, roles: &str) -> GraphqlError {
     GraphqlError::new(code::ACCESS_DENIED, message)
 }
 
-/// Returns the error that an argument speaks of what can be read of some objects alone.
+/// Returns the error for an argument that uses something which can be read only in some objects.
 #[must_use]
 pub fn partly_denied(argument: &str, field: &str, roles: &str) -> GraphqlError {
     let message = format!(

@@ -61,7 +61,7 @@ impl Document {
         &self.valid
     }
 
-    /// Returns what tells the document from any other one of the process, for what is remembered of it.
+    /// Returns an id that is unique to the document within the process, for caches.
     #[must_use]
     pub fn id(&self) -> u64 {
         self.id
@@ -79,7 +79,7 @@ impl Document {
         self.footprint
     }
 
-    /// Returns what the last request of this text cost, for whoever decides where it runs; the unit
+    /// Returns the cost of the last request with this text, to decide where to run it; the unit
     /// is the caller's.
     #[must_use]
     pub fn cost(&self) -> u64 {
@@ -173,14 +173,14 @@ impl Documents {
         }
     }
 
-    /// Lets texts stand for some input objects.
+    /// Accepts strings as shorthands for some input objects.
     #[must_use]
     pub fn with_shorthands(mut self, shorthands: Shorthands) -> Self {
         self.shorthands = shorthands;
         self
     }
 
-    /// Says in hints which fields of input objects are meant.
+    /// Lets hints suggest which fields of input objects are meant.
     #[must_use]
     pub fn with_meant_fields(mut self, meant: MeantFields) -> Self {
         self.meant = meant;
@@ -386,7 +386,7 @@ impl Documents {
             .map_err(|error| vec![error])
     }
 
-    /// Returns whether the answer to the introspection under a root key is at hand.
+    /// Returns whether the answer to the introspection under a root key is available.
     #[must_use]
     pub fn has_introspected(&self, prepared: &Prepared, key: &str) -> bool {
         let wanted = introspected(prepared, key);

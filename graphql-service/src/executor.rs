@@ -71,7 +71,7 @@ impl ServiceExecutor {
         deadline: Option<Instant>,
     ) -> protocol::Response {
         let context = context(&request, session.as_deref(), deadline);
-        // Once this future is dropped, nobody waits for the work any more.
+        // Once this future is dropped, no one waits for the work any more.
         let _cancel = context.call.cancellation.clone().drop_guard();
         match request_of(request) {
             Ok(request) => response(self.service.reply(request, context).await),

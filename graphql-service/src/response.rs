@@ -37,7 +37,7 @@ pub struct Answer {
     pub extensions: Vec<(&'static str, Box<RawValue>)>,
     /// What was written, if the operation is a mutation.
     pub written: Option<Written>,
-    /// The HTTP status where it is another one than 200.
+    /// The HTTP status, if it is not 200.
     pub status: Option<u16>,
 }
 
@@ -79,7 +79,7 @@ impl Answer {
         }
     }
 
-    /// Says that the operation is a mutation, and what it has written.
+    /// Marks the response as that of a mutation, with what it has written.
     #[must_use]
     pub fn with_written(mut self, written: Written) -> Self {
         self.written = Some(written);

@@ -9,7 +9,7 @@ use apollo_compiler::response::{JsonMap, JsonValue};
 use apollo_compiler::schema::ExtendedType;
 use apollo_compiler::{ExecutableDocument, Name, Node, Schema};
 
-/// Input objects that a text may stand for.
+/// Input objects for which a string can be used as a shorthand.
 #[derive(Clone, Debug, Default)]
 pub struct Shorthands {
     /// The field that takes the text, by the name of the input object.

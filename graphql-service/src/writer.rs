@@ -248,7 +248,7 @@ impl<'a> AnswerWriter<'a> {
         }
     }
 
-    /// Writes again what was written before, if it is at hand: near enough, and nothing was taken back since.
+    /// Writes again what was written before, if it is available: near enough, and nothing was taken back since.
     /// Returns whether it was.
     pub fn repeat(&mut self, written: Written) -> bool {
         if written.truncations != self.truncations {
@@ -256,7 +256,7 @@ impl<'a> AnswerWriter<'a> {
         }
         let length = written.end - written.start;
         if length > self.out.capacity() - self.out.len() {
-            // Growing by itself, the segment would have as much room again that nobody counts.
+            // Growing by itself, the segment would have as much room again that no one counts.
             self.complete_segment();
             self.begin_segment(length);
             self.out.reserve_exact(length);
@@ -270,7 +270,7 @@ impl<'a> AnswerWriter<'a> {
         for segment in self.complete.iter().rev().take(SEGMENTS_AT_HAND) {
             let start = end - segment.len();
             if written.start >= start {
-                // Text that goes on in the next segment is not at hand.
+                // Text that goes on in the next segment is not available.
                 let text = segment.get(written.start - start..written.end - start);
                 self.out.extend_from_slice(text.unwrap_or_default());
                 return text.is_some();
@@ -301,7 +301,7 @@ impl<'a> AnswerWriter<'a> {
     fn complete_segment(&mut self) {
         if !self.out.is_empty() {
             let mut segment = mem::take(&mut self.out);
-            // Room that stays is memory that nobody counts. Of short answers, it is not worth a copy.
+            // Room that stays is memory that no one counts. Of short answers, it is not worth a copy.
             if segment.capacity() - segment.len() > COUNTED.0.max(segment.len() / 16) {
                 segment.shrink_to_fit();
             }

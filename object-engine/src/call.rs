@@ -22,7 +22,8 @@ pub(crate) fn store_error(error: &StoreError, request_id: &str) -> GraphqlError 
         .with("limit", *limit),
         StoreError::Conflict => GraphqlError::new(
             code::WRITE_CONFLICT,
-            "other writers kept changing the same data; nothing was written, and the request can be repeated",
+            "other writers kept changing the same data; nothing was written; the request can be \
+             retried",
         ),
         StoreError::NotIsolated(what) => GraphqlError::new(code::STORE_NOT_ISOLATED, what.clone()),
         StoreError::OutcomeUnknown(_) => failed(

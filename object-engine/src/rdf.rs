@@ -52,7 +52,7 @@ pub(crate) fn with_subclasses(api: &Api, ty: TypeRef) -> TypeRef {
     }
 }
 
-/// Tells whether objects of no known type are shown where a type is expected: as of the concrete
+/// Returns whether objects of no known type are shown where a type is expected: as of the concrete
 /// object that it belongs to.
 pub(crate) fn takes_any(api: &Api, ty: TypeRef) -> bool {
     let is_concrete = |object: ObjectId| api.soml()[object].kind == ObjectKind::Concrete;

@@ -153,7 +153,7 @@ impl Service for ObjectService {
     }
 }
 
-/// Says once what a schema asks for and the service does not do.
+/// Warns about schema keys that are accepted but have no effect.
 fn report_unenforced(schema: &soml_core::schema::Schema, options: &ServiceOptions) {
     let any_property =
         |holds: fn(&soml_core::schema::Property) -> bool| schema.properties.iter().any(holds);
@@ -178,7 +178,7 @@ fn report_unenforced(schema: &soml_core::schema::Schema, options: &ServiceOption
     if options.roles_enforced && schema.rbac.roles.is_empty() {
         tracing::warn!(
             schema = %schema.id,
-            "the schema declares no roles, so nobody but a superuser may read anything"
+            "the schema declares no roles, so only superusers can read anything"
         );
     }
     let ignored: Vec<&str> = asked
@@ -190,7 +190,7 @@ fn report_unenforced(schema: &soml_core::schema::Schema, options: &ServiceOption
         tracing::warn!(
             schema = %schema.id,
             keys = %ignored.join(", "),
-            "the schema uses keys that are checked but not served"
+            "the schema uses keys that are accepted but have no effect"
         );
     }
 }

@@ -162,7 +162,7 @@ impl IndexRules {
         of
     }
 
-    /// Tells whether each role reads the same of the objects of some types.
+    /// Returns whether each role reads the same of the objects of some types.
     fn are_alike(&self, id: ObjectId, types: &[ObjectId], roles: &[Access], of: &OfObject) -> bool {
         let Some((first, others)) = types.split_first() else {
             return true;
@@ -245,13 +245,13 @@ impl Sight {
         })
     }
 
-    /// Tells whether the schema for federation can be read.
+    /// Returns whether the schema for federation can be read.
     #[must_use]
     pub fn reads_sdl(&self) -> bool {
         self.permit.reads_service(ServicePart::Sdl)
     }
 
-    /// Lists the roles of the sender, for whoever reads why something is denied.
+    /// Lists the roles of the sender, for messages about denied access.
     #[must_use]
     pub fn roles(&self) -> String {
         role_names(&self.permit)

@@ -58,7 +58,7 @@ pub enum Mutations {
 }
 
 impl Mutations {
-    /// Tells whether they are served over a store.
+    /// Returns whether they are served over a store.
     #[must_use]
     pub fn are_served(self, store: &dyn GraphStore) -> bool {
         match self {
@@ -119,7 +119,7 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
-    /// Tells whether the schema lets clients ask for plans.
+    /// Returns whether the schema lets clients ask for plans.
     pub(crate) fn may_explain(&self) -> bool {
         self.service.api().soml().config.enable_graphql_explain
     }
@@ -162,7 +162,7 @@ pub enum SchemaChangeError {
         bound: String,
     },
     /// Whoever asks has no right to.
-    #[error("the roles of the caller give no right to do that")]
+    #[error("the roles of the caller do not permit this")]
     Forbidden,
     /// There is no slot for the work.
     #[error(transparent)]
@@ -217,7 +217,7 @@ impl App {
         self
     }
 
-    /// Lets whoever manages everything make backups.
+    /// Lets callers who may manage everything make backups.
     #[must_use]
     pub fn with_backups(mut self, backups: Backups) -> Self {
         self.backups = Some(Arc::new(backups));
@@ -402,7 +402,7 @@ impl App {
         Ok(())
     }
 
-    /// Binds a stored schema, while nobody else changes any.
+    /// Binds a stored schema, while no one else changes any.
     async fn bind_checked(
         &self,
         stored: &StoredSchema,
@@ -445,19 +445,19 @@ impl App {
         Ok(())
     }
 
-    /// Tells whether the schema named `id` is the one being served.
+    /// Returns whether the schema named `id` is the one being served.
     #[must_use]
     pub fn is_bound(&self, id: &str) -> bool {
         self.bound().is_some_and(|bound| bound.id == id)
     }
 
-    /// Tells whether mutations are served, where the schema allows it.
+    /// Returns whether mutations are served, where the schema allows it.
     #[must_use]
     pub fn writes(&self) -> bool {
         self.options.mutations.are_served(self.store.as_ref())
     }
 
-    /// Tells whether what is written survives the end of the process.
+    /// Returns whether what is written survives the end of the process.
     #[must_use]
     pub fn keeps_writes(&self) -> bool {
         let writer = self.store.writer();
@@ -470,7 +470,7 @@ impl App {
         self.service_options().api
     }
 
-    /// Tells whether a schema is being served.
+    /// Returns whether a schema is being served.
     #[must_use]
     pub fn has_schema(&self) -> bool {
         self.bound().is_some()

@@ -198,7 +198,7 @@ impl Records {
         self.in_slot(Weight::Background, None, forget).await
     }
 
-    /// Does what an embedded store does on the thread of its caller where it keeps nobody waiting.
+    /// Does what an embedded store does on the thread of its caller where it keeps no one waiting.
     async fn in_slot<T: Send + 'static>(
         &self,
         weight: Weight,

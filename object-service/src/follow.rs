@@ -30,7 +30,7 @@ pub(super) async fn follow(app: Arc<App>) {
         match app.follow_once(&mut logged).await {
             Ok(()) => {
                 if std::mem::take(&mut logged.is_unavailable) {
-                    tracing::info!("the store of schemas answers again");
+                    tracing::info!("the store of schemas responds again");
                     app.health.forget();
                 }
             }
@@ -38,7 +38,7 @@ pub(super) async fn follow(app: Arc<App>) {
                 if !std::mem::replace(&mut logged.is_unavailable, true) {
                     tracing::warn!(
                         error = with_causes(&error),
-                        "it is not known which schema is bound; what is served stays"
+                        "it is not known which schema is bound; the current schema is still served"
                     );
                     app.health.forget();
                 }
@@ -57,7 +57,7 @@ impl App {
         if let Err(error) = self.follow_once(&mut Logged::default()).await {
             tracing::warn!(
                 error = with_causes(&error),
-                "it is not known yet which schema is bound; it is served once it is"
+                "it is not known yet which schema is bound; it is served as soon as it is known"
             );
         }
     }
@@ -85,12 +85,12 @@ impl App {
             (Binding::Unknown, _) => match self.bound() {
                 Some(bound) => (
                     bound.id.clone(),
-                    "the store of schemas does not say any more what is bound".to_owned(),
+                    "the store of schemas no longer has the binding".to_owned(),
                 ),
                 None => return Ok(()),
             },
             (Binding::Schema(id), None) => {
-                let why = format!("`{id}`, which is bound, is not stored any more");
+                let why = format!("`{id}`, which is bound, is no longer stored");
                 (id.clone(), why)
             }
             (Binding::Schema(id), Some(_)) => match self.adopt(id).await {
@@ -128,7 +128,7 @@ impl App {
         let stored = stored.ok_or(SchemaStoreError::NotFound)?;
         let (usable, _) = self.usable(&stored.text).await?;
         let bound = self.prepare(id, &stored.revision, &usable, None).await?;
-        tracing::info!(schema = id, "following what another instance has bound");
+        tracing::info!(schema = id, "following a binding made by another instance");
         self.serve(bound, &usable);
         Ok(())
     }

@@ -118,7 +118,7 @@ async fn check_schema(app: &App, trouble: Option<&StoreTrouble>) -> HealthRecord
             if let Ok(Err(error)) = &failed {
                 tracing::warn!(
                     error = error as &dyn std::error::Error,
-                    "the files of stored schemas cannot be looked for"
+                    "the files of stored schemas cannot be checked"
                 );
             }
             let message = format!("{message}; the schema store does not respond");
@@ -142,9 +142,9 @@ async fn check_schema_rights(app: &App) -> HealthRecord {
         }
     };
     let message = match (app.needs_tokens(), stored) {
-        (false, _) => "security is off: whoever reaches the service manages schemas",
-        (true, None) => "no rights are stored: only administrators manage schemas",
-        (true, Some(_)) => "the stored rights say who manages schemas",
+        (false, _) => "security is off: anyone who can reach the service can manage schemas",
+        (true, None) => "no access rights are stored: only administrators can manage schemas",
+        (true, Some(_)) => "the stored access rights decide who manages schemas",
     };
     SCHEMA_RIGHTS.record(Status::Ok, message.to_owned())
 }
@@ -174,7 +174,8 @@ async fn check_query(app: &App) -> HealthRecord {
 }
 
 /// What health says where mutations are refused for want of room. Queries are answered, so the service is good to go.
-const NO_ROOM: &str = "there is no room on the disk of the store: mutations are refused with STORE_FULL, and queries are answered";
+const NO_ROOM: &str = "the disk of the store is full: mutations are refused with STORE_FULL, \
+                       queries are answered";
 
 /// Returns what a check says that keeps a service from answering.
 pub(crate) fn obstacle(record: HealthRecord) -> Option<String> {
@@ -199,7 +200,7 @@ async fn lacks_room(app: &App) -> Option<&'static str> {
         Ok(Ok(Ok(()))) => return None,
         Ok(Ok(Err(error))) => error,
         Ok(Err(_)) | Err(_) => {
-            return Some("it could not be found out in time whether there is room");
+            return Some("the free disk space could not be determined in time");
         }
     };
     tracing::warn!(
@@ -243,9 +244,9 @@ async fn check_mutation(app: &App) -> HealthRecord {
             record(
                 Status::Ok,
                 if writer.is_durable() {
-                    "mutations are carried out, and kept by the store"
+                    "mutations are carried out and stored"
                 } else {
-                    "mutations are carried out, and kept in memory only"
+                    "mutations are carried out and kept in memory only"
                 },
             )
         }

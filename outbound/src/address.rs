@@ -69,7 +69,7 @@ impl fmt::Display for Addresses {
     }
 }
 
-/// Returns whether an address leads to this machine itself, so that nobody on the way reads along.
+/// Returns whether an address leads to this machine itself, so that no one on the way reads along.
 #[must_use]
 pub fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();

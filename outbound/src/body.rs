@@ -20,7 +20,7 @@ pub struct Body {
 #[non_exhaustive]
 pub enum BodyError {
     /// It is longer than it may be.
-    #[error("the answer is longer than {limit} bytes")]
+    #[error("the response is longer than {limit} bytes")]
     TooLong {
         /// The limit, in bytes.
         limit: u64,
@@ -86,7 +86,7 @@ impl Body {
         is_chunked || headers.contains_key(CONTENT_LENGTH)
     }
 
-    /// Refuses a body that says that it is too long.
+    /// Refuses a body whose declared length is too large.
     ///
     /// # Errors
     /// [`BodyError::TooLong`].
@@ -130,7 +130,7 @@ impl Body {
         self.all_counted(|_| Ok(())).await
     }
 
-    /// Reads all of it. `count` is told of the bytes that arrive, and ends it by an error.
+    /// Reads all of it. `count` is called with the bytes that arrive, and can end reading with an error.
     ///
     /// # Errors
     /// Those of [`Body::next`] and of `count`.

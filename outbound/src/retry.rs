@@ -70,7 +70,7 @@ impl fmt::Display for HttpCodes {
     }
 }
 
-/// Reads when a server wants to be asked again: after some seconds, or at a time.
+/// Reads `Retry-After`: a number of seconds, or a time.
 #[must_use]
 pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();

@@ -62,12 +62,12 @@ impl Server {
         state.failures == 1
     }
 
-    /// Records that the server wants to be asked again after `time`.
+    /// Records that the server asks for no further requests before `time` has passed.
     pub fn put_off(&self, time: Duration) {
         self.state().not_before = Instant::now().checked_add(time);
     }
 
-    /// Returns how long the server wants to be left alone.
+    /// Returns for how long the server asks for no further requests.
     #[must_use]
     pub fn put_off_for(&self) -> Duration {
         let until = self.state().not_before;

@@ -45,7 +45,7 @@ fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
     let found = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
     let found = found.map_err(|error| invalid(error.to_string()))?;
     if found.is_empty() {
-        return Err(invalid("there is no certificate in them".to_owned()));
+        return Err(invalid("they contain no certificate".to_owned()));
     }
     Ok(found)
 }

@@ -55,7 +55,7 @@ impl DumpFormat {
         }
     }
 
-    /// Returns the syntax that the extension of a file stands for; a last `.gz` is ignored.
+    /// Returns the syntax by the extension of a file; a trailing `.gz` is ignored.
     #[must_use]
     pub fn from_path(path: &Path) -> Option<Self> {
         match DataFormat::from_path(path)? {

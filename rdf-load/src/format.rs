@@ -36,7 +36,7 @@ const NAMES: &[(DataFormat, &[&str])] = &[
 ];
 
 impl DataFormat {
-    /// Returns the syntax that the extension of `path` stands for; a last `.gz` is ignored.
+    /// Returns the syntax by the extension of `path`; a trailing `.gz` is ignored.
     #[must_use]
     pub fn from_path(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
@@ -54,7 +54,7 @@ impl DataFormat {
             .join(", ")
     }
 
-    /// Tells whether a dot ends a statement, on whatever line.
+    /// Returns whether a dot ends a statement, on whatever line.
     pub(crate) fn is_terse(self) -> bool {
         matches!(self, DataFormat::Turtle | DataFormat::TriG)
     }
@@ -64,7 +64,7 @@ impl DataFormat {
         matches!(self, DataFormat::NTriples | DataFormat::NQuads)
     }
 
-    /// Tells whether statements stand in blocks of graphs.
+    /// Returns whether statements stand in blocks of graphs.
     pub(crate) fn has_blocks(self) -> bool {
         self == DataFormat::TriG
     }

@@ -261,7 +261,7 @@ impl<'a> Load<'a> {
     }
 }
 
-/// Says why a file could not be opened, or what it is if it is no text.
+/// Returns the error for a file that could not be opened or is not text.
 fn unopened(path: &Path, source: io::Error) -> LoadError {
     if parse::is_refused(&source) {
         LoadError::Document(format!("{}: {source}", path.display()))

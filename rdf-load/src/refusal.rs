@@ -13,11 +13,10 @@ impl From<Refused> for io::Error {
     }
 }
 
-/// Says that a document is in another syntax than its name says.
+/// Returns the error for a document whose syntax differs from its extension.
 pub(crate) fn not_in_syntax(syntax: &str) -> io::Error {
     let message = format!(
-        "the file is not {syntax}; --data-format names the syntax of files whose extension does not \
-         tell it"
+        "the file is not {syntax}; use --data-format if the extension does not match the syntax"
     );
     Refused(message).into()
 }

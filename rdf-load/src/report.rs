@@ -19,13 +19,13 @@ pub struct Finding {
     pub file: PathBuf,
     /// Line, from 1, if it is known.
     pub line: Option<u64>,
-    /// What was done about it.
+    /// How it was handled.
     pub kind: FindingKind,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 
-/// What is done about a [`Finding`].
+/// How a [`Finding`] is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindingKind {
     /// A malformed language tag; the literal is loaded unchanged.
@@ -164,8 +164,8 @@ pub enum LoadError {
     },
     /// The file ends inside a statement.
     #[error(
-        "{path}:{line}: the file ends inside the statement that begins here: it seems to be cut off \
-         ({bytes} bytes not read)"
+        "{path}:{line}: the file ends in the middle of the statement that begins here: it seems to \
+         be truncated ({bytes} bytes not read)"
     )]
     CutOff {
         /// The file.
@@ -199,8 +199,8 @@ pub enum LoadError {
     Document(String),
     /// All statements of all files are malformed.
     #[error(
-        "nothing of the data could be read: all statements are malformed ({} found); --data-format names \
-         the syntax of files whose extension does not tell it",
+        "nothing of the data could be read: all statements are malformed ({} found); use \
+         --data-format if the extension does not match the syntax",
         thousands(*statements)
     )]
     NothingRead {

@@ -45,7 +45,7 @@ const FOREIGN: &[(&[u8], &str)] = &[
     (b"PK\x03\x04", "the file is a ZIP archive; unpack it"),
     (
         b"version https://git-lfs.github.com/spec/",
-        "the file is a pointer of Git LFS, and not the data; fetch them by `git lfs pull`",
+        "the file is a Git LFS pointer, not the data; fetch the data with `git lfs pull`",
     ),
 ];
 
@@ -119,14 +119,14 @@ fn peeked<R: Read>(mut inner: R) -> io::Result<(Vec<u8>, Whole<R>)> {
     Ok((head.clone(), Cursor::new(head).chain(inner)))
 }
 
-/// Says what it means that packed data ends early.
+/// Replaces the error for compressed data that end early by one that names the cause.
 struct Unpacked<R>(R);
 
 impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.read(buffer).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
-                Refused("the gzip data end early: the file seems to be cut off".to_owned()).into()
+                Refused("the gzip data end early: the file seems to be truncated".to_owned()).into()
             }
             io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
                 Refused(format!("the gzip data are malformed: {error}")).into()
@@ -206,7 +206,7 @@ impl<R: BufRead> LineByLine<R> {
         self.place.enter(self.line, begins, has_content);
         self.guard.pass(&self.text, &mut self.piece)?;
         self.at_line_start = self.text.ends_with(b"\n");
-        // Parsers read a token anew whenever more of it arrives.
+        // Parsers read a token again whenever more of it arrives.
         self.piece_bytes = if self.at_line_start {
             PIECE_BYTES
         } else {

@@ -93,7 +93,7 @@ impl Recovery {
             return Meaning::Nothing;
         }
         self.failed_at = Some(offset);
-        // At the end of the file nobody counts them any more.
+        // At the end of the file no one counts them any more.
         self.unread += std::mem::take(&mut self.open);
         match replaced {
             Some((_, Some(malformed))) => Meaning::Token(malformed),
@@ -103,7 +103,7 @@ impl Recovery {
         }
     }
 
-    /// Tells whether the statement that is being read is malformed.
+    /// Returns whether the statement that is being read is malformed.
     pub(crate) fn has_failed(&self) -> bool {
         self.failed_at.is_some()
     }
@@ -170,7 +170,7 @@ struct Adjacent {
 
 const CUT_LITERAL: &str =
     "text follows a literal without a space; a quote inside a literal is written `\\\"`";
-const CUT_TAG: &str = "malformed language tag: it has letters, digits and hyphens";
+const CUT_TAG: &str = "malformed language tag: only letters, digits and hyphens are allowed";
 const CUT_NAME: &str = "a language tag follows a name; a literal is written in quotes";
 const NO_VERSION: &str = "VERSION is followed by \"1.1\", \"1.2\" or \"1.2-basic\"";
 

@@ -9,7 +9,7 @@ use oxiri::IriRef;
 use crate::base::Base;
 use crate::stand_ins::{STAND_IN_BYTES, StandIns};
 
-const NO_TAG: &str = "malformed language tag: it has letters, digits and hyphens";
+const NO_TAG: &str = "malformed language tag: only letters, digits and hyphens are allowed";
 const TOO_LONG: &str = "malformed IRI";
 
 /// What a token is, by how it is written.

@@ -1,6 +1,6 @@
 //! Where tokens of N-Triples, N-Quads, Turtle and TriG begin and end.
 //!
-//! The parsers read a token anew whenever more of it arrives, and lose their way in one that is
+//! The parsers read a token again whenever more of it arrives, and lose their way in one that is
 //! malformed. Split here first, each token reaches them whole, or not at all. What tokens mean is
 //! theirs to say.
 
@@ -13,7 +13,7 @@ pub(crate) const NO_PUNCTUATION: &str = "unexpected character; in a name it is w
                               is written out in `<…>`";
 
 const RDF_12: &str =
-    "triple terms, reified triples and annotations are of RDF 1.2, which is not read";
+    "triple terms, reified triples and annotations belong to RDF 1.2, which is not supported";
 
 /// What a backslash may stand before in a name.
 const NAME_ESCAPES: &[u8] = b"_~.-!$&'()*+,;=/?#@%";
@@ -23,7 +23,7 @@ const NO_ESCAPE: &str = "malformed escape sequence";
 const NO_NAME_ESCAPE: &str = "malformed escape sequence in a name: `\\` is followed by one of \
                               `_~.-!$&'()*+,;=/?#@%`, and `%` by two hexadecimal digits";
 
-const NO_NUMBER: &str = "malformed number; a date or another value is written in quotes";
+const NO_NUMBER: &str = "malformed number; dates and other values must be quoted";
 
 /// A stretch of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

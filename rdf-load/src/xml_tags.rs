@@ -367,8 +367,8 @@ impl XmlTags {
     fn count_written(&mut self, other: &str) -> io::Result<()> {
         self.written += other.len() as u64;
         if self.written > WRITTEN_BYTES + WRITTEN_FACTOR * self.read {
-            let message = "relative IRIs stand for too much text in relation to the size of the \
-                           document: the base (xml:base) is too long";
+            let message = "relative IRIs expand to too much text for the size of the document: the \
+                           base (xml:base) is too long";
             return Err(Refused(message.to_owned()).into());
         }
         Ok(())
@@ -445,12 +445,14 @@ enum Edit {
 }
 
 fn rdf_12(name: &str, value: &str) -> io::Error {
-    let message =
-        format!("{name}{value} is of RDF/XML 1.2, which is not read; write the data in RDF 1.1");
+    let message = format!(
+        "{name}{value} belongs to RDF/XML 1.2, which is not supported; write the data in \
+                 RDF 1.1"
+    );
     Refused(message).into()
 }
 
-/// Says that a tag has too many attributes.
+/// Returns the error for a tag with too many attributes.
 pub(crate) fn too_many_attributes() -> io::Error {
     let most = thousands(ATTRIBUTES as u64);
     Refused(format!("a tag has more than {most} attributes")).into()

@@ -13,7 +13,7 @@ use uuid::Uuid;
 /// A checked SOML document.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// The schema, if there are no errors, and until somebody takes it: it is large.
+    /// The schema, if there are no errors, and until someone takes it: it is large.
     pub schema: Option<UsableSchema>,
     /// Whether there are no errors.
     pub valid: bool,

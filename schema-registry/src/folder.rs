@@ -70,7 +70,7 @@ enum Change {
 struct BoundText {
     #[serde(flatten)]
     listed: Listed,
-    /// The name of the schema that is bound to the search service, or empty; left out while nobody has said. Earlier
+    /// The name of the schema that is bound to the search service, or empty; left out while no one has said. Earlier
     /// versions wrote no such member.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     search: Option<String>,
@@ -98,7 +98,7 @@ impl FolderSchemaStore {
         FolderSchemaStore::read(folder.into(), true)
     }
 
-    /// Opens a folder, for reading only if it cannot be written to; a line in the log says so then.
+    /// Opens a folder, for reading only if it is not writable, which is then logged.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl FolderSchemaStore {
                 tracing::warn!(
                     folder = %folder.display(),
                     %error,
-                    "the folder cannot be written to: what is bound from now on is gone when the process ends"
+                    "the folder is not writable: new bindings are lost when the process ends"
                 );
                 FolderSchemaStore::open_read_only(folder)
             }
@@ -154,8 +154,9 @@ impl FolderSchemaStore {
         if *objects == Binding::Unknown && !state.schemas.is_empty() {
             tracing::warn!(
                 file = %bound_path(&folder).display(),
-                "the file is missing that says which of the stored schemas is bound, so nothing is bound: bind one with \
-                 `PUT /soml/ID/objects` and `PUT /soml/ID/search`, or name its document with --schema"
+                "the file that records which stored schema is bound is missing, so nothing is \
+                 bound: bind one with `PUT /soml/ID/objects` and `PUT /soml/ID/search`, or name its \
+                 document with --schema"
             );
         }
         warn_of_lost(&folder, &state.lost());
@@ -210,8 +211,8 @@ impl FolderSchemaStore {
             let (result, file) = change(&inner.folder, &mut state)?;
             if inner.is_read_only {
                 tracing::warn!(
-                    "the data folder cannot be written to: a change of the schemas or of what is bound is gone \
-                 when the process ends"
+                    "the data folder is not writable: changes to schemas and bindings are lost when \
+                     the process ends"
                 )
             } else {
                 inner.keep(&mut state, &mut bound, file)?
@@ -537,9 +538,10 @@ fn warn_of_lost(folder: &Path, lost: &Listed) {
     for path in paths(folder, lost) {
         tracing::warn!(
             file = %path.display(),
-            "the file of a stored document is missing, so the document is gone until the file is put back and the folder \
-             is opened again; to go on without the file, store the document again by `/soml` or `/soml-rbac`, or remove \
-             the schema by `DELETE /soml/ID`"
+            "the file of a stored document is missing, so the document is unavailable until the \
+             file is restored and the folder is opened again; to continue without the file, store \
+             the document again with `/soml` or `/soml-rbac`, or remove the schema with `DELETE \
+             /soml/ID`"
         );
     }
 }
@@ -575,7 +577,7 @@ fn write(path: &Path, document: &StoredSchema) -> Result<(), SchemaStoreError> {
         sync_parent(path)
     };
     write().map_err(|error| {
-        // What is left of it is of no use to anybody.
+        // What is left of it is of no use to anyone.
         let _ = fs::remove_file(&beside);
         failed(path)(error)
     })
@@ -622,7 +624,7 @@ fn read(path: &Path) -> Result<StoredSchema, SchemaStoreError> {
         .split_once(' ')
         .ok_or_else(|| damaged("its first line is cut off"))?;
     if format!("{:08x}", checksum(said, text)) != sum {
-        return Err(damaged("its checksum is that of another content"));
+        return Err(damaged("its checksum does not match its content"));
     }
     Ok(StoredSchema {
         id: id.to_owned(),

@@ -75,7 +75,7 @@ impl Lease {
     }
 
     /// Takes the lease if it is free or its holder has not renewed it, or renews it if it is held here and a third of its
-    /// time is over. Returns `None` while somebody else holds it.
+    /// time is over. Returns `None` while someone else holds it.
     ///
     /// Whoever waits for the lease calls this at least twice in the time that it lasts.
     ///
@@ -110,7 +110,7 @@ impl Lease {
                 tracing::warn!(
                     lease = self.name,
                     holder = record.holder,
-                    "a lease is taken over whose holder has not renewed it"
+                    "taking over a lease that its holder has not renewed"
                 );
                 self.record(record.number + 1)
             }
@@ -119,7 +119,7 @@ impl Lease {
     }
 
     /// Raises the number of the lease, if it is held here, to that `number`, where leases were kept in another store
-    /// before. Returns `None` if somebody else has taken it.
+    /// before. Returns `None` if someone else has taken it.
     ///
     /// # Errors
     /// As [`Lease::hold`].

@@ -33,7 +33,7 @@ impl StoredSchema {
 /// What the document is called that says who may manage schemas.
 pub(crate) const RIGHTS_ID: &str = "soml-rbac";
 
-/// What a listing says of a stored document: everything but its text.
+/// An entry in a listing of stored documents: everything but the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaEntry {
     /// Name in paths.
@@ -125,7 +125,7 @@ pub enum SchemaStoreError {
     #[error("there is no schema with this identifier")]
     NotFound,
     /// The document has another revision than those that were asked for.
-    #[error("the schema has been changed: it has another revision")]
+    #[error("the schema has been changed: it has a different revision")]
     RevisionMismatch,
     /// A service has the document bound.
     #[error("the schema is bound to {service}; unbind it first", service = service.title())]
@@ -134,7 +134,7 @@ pub enum SchemaStoreError {
         service: ServiceKind,
     },
     /// Another service stores the schemas.
-    #[error("schemas are read from an object service, and changed there only")]
+    #[error("schemas are read from an object service and can only be changed there")]
     ReadOnly,
     /// A file of the store was written by a later version of the program.
     #[error(
@@ -170,7 +170,7 @@ pub enum SchemaStoreError {
         id: String,
     },
     /// Another process uses the folder of the store.
-    #[error("another process uses the folder {}; one process does at a time", folder.display())]
+    #[error("another process is using the folder {}; only one process can at a time", folder.display())]
     InUse {
         /// The folder.
         folder: PathBuf,
@@ -185,7 +185,7 @@ pub enum SchemaStoreError {
         source: std::io::Error,
     },
     /// There is no room on the disk.
-    #[error("there is no room on the disk for the document; nothing was changed")]
+    #[error("there is no disk space for the document; nothing was changed")]
     DiskFull,
     /// The server of the store does not answer, or not in time. What was asked for was not done.
     #[error("the schema store is unavailable")]
@@ -193,7 +193,7 @@ pub enum SchemaStoreError {
     /// The server of the store refuses the credentials, or they give no right to do this.
     #[error("the schema store denies access")]
     AccessDenied(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The answer to a change was lost, and nobody knows whether it was made.
+    /// The answer to a change was lost, and no one knows whether it was made.
     #[error("it is unknown whether the schema store made the change")]
     OutcomeUnknown(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The store cannot do its work.
@@ -202,7 +202,7 @@ pub enum SchemaStoreError {
 }
 
 impl SchemaStoreError {
-    /// Returns whether the same may succeed later, without anybody changing anything.
+    /// Returns whether the same may succeed later, without anyone changing anything.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         matches!(
@@ -251,7 +251,7 @@ impl ServiceKind {
     }
 }
 
-/// What is bound to a service, and in which revision it is stored.
+/// The binding of a service, and the revision in which it is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BindingState {
@@ -286,7 +286,7 @@ pub struct ApplicationBinding {
 /// How far a [migration](crate::Migration) into a store has come. The store keeps it until the migration is complete.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MigrationRecord {
-    /// Random name of the attempt: an earlier attempt, which may still run, has another one.
+    /// Random name of the attempt: an earlier attempt, which may still run, has a different one.
     pub attempt: String,
     /// The kind of store that the schemas come from, such as `rdf4j`.
     pub source: String,
@@ -431,7 +431,7 @@ pub trait SchemaStore: Send + Sync + 'static {
         false
     }
 
-    /// Returns the lease of a name, whoever holds it; `None` if nobody ever did.
+    /// Returns the lease of a name, whoever holds it; `None` if no one ever did.
     async fn lease(&self, _name: &str) -> Result<Option<LeaseRecord>, SchemaStoreError> {
         Ok(None)
     }
@@ -452,7 +452,7 @@ pub trait SchemaStore: Send + Sync + 'static {
         ""
     }
 
-    /// Returns what is bound to the services of all applications, as far as somebody has said it.
+    /// Returns what is bound to the services of all applications, as far as someone has said it.
     async fn bindings(&self) -> Result<Vec<ApplicationBinding>, SchemaStoreError> {
         Err(not_migrated())
     }
@@ -519,7 +519,7 @@ fn not_migrated() -> SchemaStoreError {
     SchemaStoreError::Failed("the store takes no part in migrations".into())
 }
 
-/// Waits for what a store was asked for, for so long at most.
+/// Waits for a call of a store, for at most this time.
 ///
 /// # Errors
 /// Those of the store, and [`SchemaStoreError::Unavailable`] when it does not answer in time.
@@ -562,10 +562,10 @@ pub async fn put(
     }
 }
 
-/// What is bound to a service.
+/// The binding of a service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Binding {
-    /// Nobody has said so far.
+    /// No one has said so far.
     #[default]
     Unknown,
     /// Nothing, on purpose.

@@ -28,7 +28,7 @@ pub trait Sight: Debug + Send + Sync {
     /// Returns of which objects of a type a field can be read: `id`, `type`, `__typename`, or a field of the index.
     fn readable(&self, object: ObjectId, field: &str) -> Seen;
 
-    /// Tells whether the schema can be read as a gateway reads it.
+    /// Returns whether the schema can be read as a gateway reads it.
     fn reads_sdl(&self) -> bool;
 
     /// Lists the roles of the sender, for messages.
@@ -71,7 +71,7 @@ impl Condition {
         query(&self.decided, field)
     }
 
-    /// Tells whether an object satisfies the condition, given the terms of its facts.
+    /// Returns whether an object satisfies the condition, given the terms of its facts.
     pub(crate) fn holds(&self, terms: &[String]) -> bool {
         holds(&self.decided, terms)
     }

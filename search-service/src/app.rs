@@ -42,7 +42,7 @@ pub struct SearchApp {
     pub(super) deciding: Mutex<()>,
     /// Why what was bound when the service ended is not bound.
     pub(super) not_restored: ArcSwapOption<String>,
-    /// Cancelled once somebody else decides what is bound than the start of the service.
+    /// Cancelled once someone else decides what is bound than the start of the service.
     pub(super) starting: CancellationToken,
     /// The start of the service has named a schema, and it is not decided yet whether it is bound.
     pub(super) is_naming: AtomicBool,
@@ -75,7 +75,7 @@ pub(super) struct Following {
 
 /// What a search service is made of.
 pub struct SearchParts {
-    /// What it has whatever it serves.
+    /// State that does not depend on what it serves.
     pub host: HostState,
     /// The options.
     pub options: SearchOptions,
@@ -139,13 +139,13 @@ impl SearchApp {
         }
     }
 
-    /// Tells whether a schema is being served.
+    /// Returns whether a schema is being served.
     #[must_use]
     pub fn has_schema(&self) -> bool {
         self.bound.load().is_some()
     }
 
-    /// Tells whether binding a schema builds its indexes.
+    /// Returns whether binding a schema builds its indexes.
     #[must_use]
     pub fn builds_indexes(&self) -> bool {
         self.data.is_some()

@@ -39,7 +39,7 @@ impl SearchApp {
     /// # Errors
     ///
     /// Fails if the schema is unknown, has another revision than `expected` or cannot be searched, if its
-    /// roles hide something and nobody has allowed searches to show it, if a value is malformed and must not
+    /// roles hide something and no one has allowed searches to show it, if a value is malformed and must not
     /// be, if the engine cannot be reached, and if it cannot be kept what is bound. What is bound does not
     /// change then, and if its indexes were still being built, they are built again.
     pub async fn bind(
@@ -66,7 +66,7 @@ impl SearchApp {
         Ok((Arc::new(candidate), checked))
     }
 
-    /// Begins to bind a schema; at the start, only if nobody else has decided meanwhile what is bound, or is about to.
+    /// Begins to bind a schema; at the start, only if no one else has decided meanwhile what is bound, or is about to.
     pub(super) async fn begin_to_bind(
         self: &Arc<Self>,
         id: &str,
@@ -338,7 +338,7 @@ impl SearchApp {
         }
     }
 
-    /// Tells whether searches obey the roles of schemas: there are callers whose roles are known, and it is not turned off.
+    /// Returns whether searches obey the roles of schemas: there are callers whose roles are known, and it is not turned off.
     fn obeys_roles(&self) -> bool {
         self.options.obeys_roles && self.host.verifier.is_some()
     }
@@ -489,7 +489,7 @@ impl Begun {
 }
 
 impl SearchApp {
-    /// Refuses a schema that hides something while nobody has allowed that searches show it.
+    /// Refuses a schema that hides something while no one has allowed that searches show it.
     pub(super) fn check_roles(&self, soml: &Schema) -> Result<(), SearchChangeError> {
         match not_allowed(soml, &self.options, self.host.verifier.is_some()) {
             None => Ok(()),
@@ -497,7 +497,7 @@ impl SearchApp {
         }
     }
 
-    /// Warns of what searches over a schema show although its roles hide it, unless somebody has said that this is
+    /// Warns of what searches over a schema show although its roles hide it, unless someone has said that this is
     /// known. Returns whether there is such a thing.
     pub(super) fn warn_of_roles(&self, soml: &Schema) -> bool {
         let is_asked =

@@ -27,7 +27,7 @@ pub(crate) struct Bound {
     pub(super) indexes: Arc<Indexes>,
     /// The roles that searches obey, if they do.
     pub(super) roles: Option<Roles>,
-    /// Searches show what its roles hide, and nobody has said that this is known.
+    /// Searches show what its roles hide, and no one has said that this is known.
     pub(super) ignores_roles: bool,
     /// What the run found that built the indexes, or builds them.
     pub(super) progress: ArcSwap<Progress>,
@@ -47,7 +47,7 @@ pub(super) struct BoundParts {
     pub(super) soml: Arc<Valid<Schema>>,
     pub(super) indexes: Arc<Indexes>,
     pub(super) roles: Option<Roles>,
-    /// Searches show what its roles hide, and nobody has said that this is known.
+    /// Searches show what its roles hide, and no one has said that this is known.
     pub(super) ignores_roles: bool,
 }
 
@@ -70,7 +70,7 @@ impl Bound {
         }
     }
 
-    /// Tells whether every index can be searched.
+    /// Returns whether every index can be searched.
     pub(super) fn is_complete(&self) -> bool {
         let targets = self.service.targets();
         targets

@@ -60,9 +60,7 @@ pub(super) async fn follow_data(app: Arc<SearchApp>) {
     if let Some(lease) = &lease
         && !matches!(timeout(STORE_TIME, lease.release()).await, Ok(Ok(())))
     {
-        tracing::warn!(
-            "the lease on following the data could not be given back; it ends by its time"
-        );
+        tracing::warn!("the lease on following the data could not be released; it will expire");
     }
 }
 
@@ -134,7 +132,7 @@ impl SearchApp {
         tokio::select! {
             pause = self.follow_bound(bound, ready) => pause,
             () = until_taken(lease) => {
-                tracing::warn!("another instance follows the data now");
+                tracing::warn!("another instance now follows the data");
                 self.options.follow_interval
             }
         }
@@ -165,7 +163,7 @@ impl SearchApp {
         let last = CallContext::new().with_timeout(LAST_NOTE);
         let noted = indexer.note(&mut following, true, &last);
         if !matches!(timeout(LAST_NOTE, noted).await, Ok(Ok(()))) {
-            tracing::debug!("the positions of indexes are noted as they were a while ago");
+            tracing::debug!("only earlier positions of the indexes could be saved");
         }
         pause
     }
@@ -222,8 +220,8 @@ impl SearchApp {
                 Ok(Standing::Lost) => {
                     tracing::warn!(
                         schema = bound.id,
-                        "the data are others, or records of their changes were removed before they were followed; \
-                         the indexes are built again"
+                        "the data were replaced, or records of their changes were removed before \
+                         they were followed; the indexes are rebuilt"
                     );
                     self.follower.show(FollowState::Lost, None);
                     self.forget_health();
@@ -242,7 +240,7 @@ impl SearchApp {
         Duration::ZERO
     }
 
-    /// Says why the data are not followed; returns after which time that is tried again.
+    /// Logs why the data are not followed; returns the time until the next attempt.
     fn has_failed(&self, error: &IndexerError, following: Option<&Following>) -> Duration {
         if self.follower.token.is_cancelled() {
             return Duration::ZERO;

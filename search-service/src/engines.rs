@@ -10,7 +10,7 @@ use search_index::engine::{Engine, EngineError};
 
 use super::storage::Storage;
 
-/// What is searched and what is written to, which are two where their addresses differ.
+/// The engines for searching and for writing, which are two if their addresses differ.
 #[derive(Clone)]
 pub struct Engines {
     /// The engine that searches run on.
@@ -70,8 +70,8 @@ pub enum EnginesError {
     /// OpenSearch is named, and this build cannot talk to it.
     #[cfg(not(feature = "opensearch"))]
     #[error(
-        "`indexer.host` or `indexer.rest.uris` name OpenSearch, and this build has the embedded \
-         search engine only; it needs the feature `opensearch`"
+        "`indexer.host` or `indexer.rest.uris` name OpenSearch, but this build has only the \
+         embedded search engine; OpenSearch needs the feature `opensearch`"
     )]
     Unavailable,
 }

@@ -18,11 +18,11 @@ pub enum SearchChangeError {
     /// Values do not fit, and must not be left out.
     #[error("{0}")]
     Malformed(Box<MalformedValues>),
-    /// Searches would show what the roles of the schema hide, and nobody has allowed that.
+    /// Searches would show what the roles of the schema hide, and no one has allowed that.
     #[error("security is on: {0}; `search.enabled=true` allows that")]
     RolesIgnored(Box<Shown>),
-    /// Somebody bound or unbound a schema meanwhile.
-    #[error("another change of what is bound came in between")]
+    /// Someone bound or unbound a schema meanwhile.
+    #[error("the binding was changed by another request in the meantime")]
     Superseded,
     /// The search engine failed.
     #[error("the search engine failed")]
@@ -31,7 +31,7 @@ pub enum SearchChangeError {
     #[error("the indexes could not be built")]
     Indexer(#[source] IndexerError),
     /// Whether the values fit could not be found out, since the engine or the store did not answer.
-    #[error("whether all values can be indexed could not be found out: {}", .0.reason)]
+    #[error("it could not be determined whether all values can be indexed: {}", .0.reason)]
     NotChecked(Setback),
     /// There is no slot for the work.
     #[error(transparent)]
@@ -71,7 +71,7 @@ impl SearchChangeError {
         }
     }
 
-    /// Tells whether the same change may succeed later: also where something else answers for an engine that is
+    /// Returns whether the same change may succeed later: also where something else answers for an engine that is
     /// about to start, or it does not accept a password yet.
     #[must_use]
     pub fn is_transient(&self) -> bool {

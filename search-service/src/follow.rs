@@ -1,4 +1,4 @@
-//! Follows indexes that another instance of the service has built anew: the aliases lead to them, and those that are
+//! Follows indexes that another instance of the service has built again: the aliases lead to them, and those that are
 //! searched here are deleted after `indexer.dropDelay`.
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ const LOOKS: u32 = 4;
 const SHORTEST: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Follows the aliases of a bound schema as long as it is bound. Nobody else has the indexes of an embedded engine.
+/// Follows the aliases of a bound schema as long as it is bound. No one else has the indexes of an embedded engine.
 pub(super) fn follow(app: &Arc<SearchApp>, bound: &Arc<Bound>) {
     if !app.options.shares_indexes || bound.is_followed.swap(true, Ordering::AcqRel) {
         return;
@@ -64,12 +64,15 @@ impl SearchApp {
         let are_all_there = existing.iter().all(Option::is_some);
         let is_there = |name: &PhysicalName| states.iter().any(|state| state.name == *name);
         let targets = bound.service.targets();
-        let followed = targets.iter().zip(existing).map(|(target, found)| {
-            match (target, found) {
+        let followed = targets
+            .iter()
+            .zip(existing)
+            .map(|(target, found)| match (target, found) {
                 (Target::Ready(name), Some(found))
                     if *name != found && (are_all_there || !is_there(name)) =>
                 {
-                    tracing::info!(index = %found, replaced = %name, "another instance has built an index anew");
+                    tracing::info!(index = %found, replaced = %name, "another instance has rebuilt \
+                                                                      an index");
                     Target::Ready(found)
                 }
                 (Target::Missing | Target::Building { .. }, Some(found)) => {
@@ -77,8 +80,7 @@ impl SearchApp {
                     Target::Ready(found)
                 }
                 (target, _) => target.clone(),
-            }
-        });
+            });
         let followed: Vec<Target> = followed.collect();
         if followed != **targets {
             bound.service.set_targets(followed);

@@ -18,7 +18,7 @@ pub(super) struct DataFollower {
     shown: ArcSwap<Followed>,
     /// What comparisons have found indexes to lack, until it is said of those that are followed.
     lacking: Mutex<Vec<(PhysicalName, Lacks)>>,
-    /// Somebody waits for changes.
+    /// Someone waits for changes.
     pub(super) nudge: Notify,
     /// Counts the changes of what is shown.
     pub(super) moved: watch::Sender<u64>,
@@ -60,7 +60,7 @@ impl DataFollower {
         self.shown.load_full()
     }
 
-    /// Says what an index that is followed here lacks; gives that back if it is not.
+    /// Records what an index that is followed here lacks; returns it if the index is not followed.
     pub(super) fn correct(&self, index: &PhysicalName, lacks: Lacks) -> Result<(), Lacks> {
         let shown = self.shown();
         if !shown.indexes.contains_key(index) {

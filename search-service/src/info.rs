@@ -160,7 +160,7 @@ fn refused(built: &Built) -> Vec<Value> {
     refusals.collect()
 }
 
-/// Tells whether a run builds another schema than the one that answers.
+/// Returns whether a run builds another schema than the one that answers.
 fn is_next(job: &Job, bound: &Arc<Bound>) -> bool {
     let is_open = !matches!(*job.state(), JobState::Done | JobState::Cancelled);
     is_open && !Arc::ptr_eq(&job.candidate, bound)

@@ -21,7 +21,7 @@ pub(super) struct Job {
     state: watch::Sender<JobState>,
     /// True once the run has ended.
     pub(super) ended: watch::Sender<bool>,
-    /// Some indexes were kept of which nobody knows whether the data have changed since.
+    /// Some indexes were kept of which no one knows whether the data have changed since.
     pub(super) may_be_older: AtomicBool,
     pub(super) origin: Origin,
     /// Its schema is bound, whatever becomes of its indexes.

@@ -71,7 +71,7 @@ pub(super) struct SeenIndex {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Problem {
     Gone,
-    /// Somebody else has an index under its name.
+    /// Someone else has an index under its name.
     Foreign,
     /// It was made from another definition.
     Redefined,
@@ -119,7 +119,7 @@ impl Problem {
     /// Returns what is wrong with the index of an object.
     pub(super) fn message(&self, object: &str) -> String {
         match self {
-            Problem::Gone => format!("the index of {object} is gone"),
+            Problem::Gone => format!("the index of {object} is missing"),
             Problem::Foreign => {
                 format!("the index of {object} has been replaced by one of another application")
             }
@@ -129,7 +129,7 @@ impl Problem {
             Problem::AliasElsewhere(alias) => {
                 format!("the alias `{alias}` of {object} leads to another index")
             }
-            Problem::Unhealthy(why) => format!("the index of {object} is not all there: {why}"),
+            Problem::Unhealthy(why) => format!("the index of {object} is incomplete: {why}"),
             Problem::Incomplete { found, built } => {
                 format!("the index of {object} has {found} documents and was built with {built}")
             }
@@ -138,22 +138,22 @@ impl Problem {
             }
             Problem::Rejected(number) => {
                 format!(
-                    "objects of {object} have no document, since a value does not fit: {number}"
+                    "objects of {object} have no document because a value does not fit: {number}"
                 )
             }
             Problem::Malformed(number) => format!(
-                "{number} values of {object} are left out, and `indexer.ignoreMalformed` is `false`"
+                "{number} values of {object} are left out, but `indexer.ignoreMalformed` is `false`"
             ),
             Problem::Behind(time) => format!(
                 "the index of {object} lacks changes of the last {} seconds",
                 time.as_secs()
             ),
             Problem::Older => {
-                format!("the data are others than those that the index of {object} was built from")
+                format!("the index of {object} was built from different data")
             }
             Problem::MayBeOlder => format!(
-                "the index of {object} was built before the service started, and the store does not say whether its \
-                 data have changed since"
+                "the index of {object} was built before the service started, and the store cannot \
+                 tell whether its data have changed since"
             ),
         }
     }

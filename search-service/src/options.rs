@@ -25,7 +25,7 @@ pub struct SearchOptions {
     pub severities: Severities,
     /// Leaves out values that cannot be indexed; otherwise a schema is not bound while there are such.
     pub ignore_malformed: bool,
-    /// Builds every index anew.
+    /// Builds every index again.
     pub remove_previous: bool,
     /// How long replaced indexes stay.
     pub drop_delay: Duration,
@@ -35,7 +35,7 @@ pub struct SearchOptions {
     pub health_check_time: Duration,
     /// Time for a store of schemas to answer a health check, where that is longer.
     pub schemas_check_time: Duration,
-    /// Roles that may everything, whatever a schema says.
+    /// Roles that may do everything, whatever a schema says.
     pub super_roles: Vec<String>,
     /// With tokens, searches obey the roles of schemas.
     pub obeys_roles: bool,

@@ -1,5 +1,5 @@
 //! What searches show that the roles of a schema hide where they do not obey roles (`search.rbac.enabled=false`): everything
-//! that is indexed to every caller, so with security on somebody has to decide that they may.
+//! that is indexed to every caller, so with security on someone has to decide that they may.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::options::SearchOptions;
 /// Names that a message lists of objects or roles.
 const MAX_NAMES: usize = 5;
 
-/// What searches show although a schema hides it from somebody.
+/// What searches show although a schema hides it from someone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
     /// Objects whose indexed properties are shown.
@@ -26,7 +26,7 @@ pub struct Shown {
 /// Who may not read everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum HiddenFrom {
-    /// Everybody: the schema declares no roles.
+    /// Everyone: the schema declares no roles.
     Everybody,
     /// Callers with these roles.
     Roles(Vec<String>),
@@ -35,7 +35,7 @@ enum HiddenFrom {
 }
 
 impl Shown {
-    /// Finds out what searches over a schema show although its roles hide it from somebody; `None` if every caller may
+    /// Finds out what searches over a schema show although its roles hide it from someone; `None` if every caller may
     /// read everything. Super roles hide nothing from those who have them.
     #[must_use]
     pub fn of(soml: &Schema, super_roles: &[String]) -> Option<Self> {
@@ -96,7 +96,7 @@ impl fmt::Display for Shown {
     }
 }
 
-/// Tells whether some role sees some objects of a type alone.
+/// Returns whether some role sees some objects of a type alone.
 fn has_conditions(soml: &Schema) -> bool {
     let mut filters = soml.rbac.roles.iter().flat_map(|role| &role.filters);
     filters.any(|filter| filter.operation == Operation::Read)
@@ -115,7 +115,7 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// Returns what searches show that nobody has allowed: with security on, where they do not obey roles, and `search.enabled`
+/// Returns what searches show that no one has allowed: with security on, where they do not obey roles, and `search.enabled`
 /// is not `true`.
 #[must_use]
 pub fn not_allowed(soml: &Schema, options: &SearchOptions, is_secured: bool) -> Option<Shown> {

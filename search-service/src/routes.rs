@@ -209,7 +209,7 @@ fn schemas_failed(error: &SchemaStoreError) -> HttpError {
         ),
         None => (
             code::SCHEMAS_FAILED,
-            "what answers at `search.soml.address` is no object service, or refuses access",
+            "the server at `search.soml.address` is not an object service, or refuses access",
         ),
     };
     HttpError::new(code, message)

@@ -33,7 +33,7 @@ enum Ended<T> {
     NotChecked(Setback),
 }
 
-/// Says that a schema is bound, or why it is not.
+/// Receives the outcome of a binding.
 pub(super) type Accepted = oneshot::Sender<Result<(), SearchChangeError>>;
 
 /// Marks the end of a run, however it ends.
@@ -264,7 +264,7 @@ impl Run {
             return;
         }
         if let Some(accepted) = self.accepted.take() {
-            // Nobody waits once the client has gone.
+            // No one waits once the client has gone.
             let _ = accepted.send(Ok(()));
         }
     }
@@ -313,7 +313,7 @@ impl Run {
     /// Notes that the schema is bound from now on.
     fn note_accepted(&self) {
         if !self.job.is_start() {
-            // Before anybody can see it.
+            // Before anyone can see it.
             self.app.starting.cancel();
         }
         self.job.accept();
@@ -359,12 +359,12 @@ impl Run {
         }
         self.finish(JobState::Cancelled);
         if let Some(accepted) = accepted {
-            // Nobody waits once the client has gone.
+            // No one waits once the client has gone.
             let _ = accepted.send(Err(error));
         }
     }
 
-    /// Serves the new indexes, and deletes those that they replace when nobody searches them any more. Without a report
+    /// Serves the new indexes, and deletes those that they replace when no one searches them any more. Without a report
     /// others have built them, and they are served.
     async fn complete(self, report: Option<Report>) {
         let app = Arc::clone(&self.app);
@@ -400,8 +400,8 @@ impl Run {
             self.job.may_be_older.store(true, Ordering::Release);
             tracing::warn!(
                 schema = candidate.id,
-                "the store does not say whether its data have changed since the indexes were built; \
-                 bind the schema again to build them anew"
+                "the store cannot tell whether its data have changed since the indexes were built; \
+                 bind the schema again to rebuild them"
             );
         }
         self.job.set(JobState::Done);
@@ -466,7 +466,7 @@ impl Run {
 }
 
 impl SearchApp {
-    /// Returns whether indexes of a bound schema were kept of which nobody knows how old they are.
+    /// Returns whether indexes of a bound schema were kept of which no one knows how old they are.
     pub(super) fn may_be_older(&self, bound: &Arc<Bound>) -> bool {
         let job = self.accepted_job();
         job.is_some_and(|job| {
@@ -489,7 +489,7 @@ impl SearchApp {
 }
 
 impl Bound {
-    /// Says of indexes that were to be built that there are none.
+    /// Marks indexes that were to be built as missing.
     fn set_failed(&self) {
         let targets = self.service.targets();
         let targets = targets.iter().map(|target| match target {

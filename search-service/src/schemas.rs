@@ -17,7 +17,7 @@ use service_auth::ClientError;
 /// Maximum time of a request as a whole.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The schemas of an object service, which alone may change them.
+/// The schemas of an object service, which only that service may change.
 #[derive(Debug)]
 pub struct ObjectServiceSchemas {
     client: Client,
@@ -67,9 +67,9 @@ enum ReadError {
     Request(#[from] reqwest::Error),
     #[error("the object service answered {0}")]
     Status(StatusCode),
-    #[error("the answer of the object service is larger than {0} bytes")]
+    #[error("the response of the object service is larger than {0} bytes")]
     TooLarge(usize),
-    #[error("the answer of the object service is not what its interface says")]
+    #[error("the response of the object service does not follow its interface")]
     Form,
 }
 

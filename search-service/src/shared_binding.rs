@@ -19,7 +19,7 @@ use super::turn::STORE_TIME;
 /// Shortest time between two looks.
 const SHORTEST: Duration = Duration::from_millis(5);
 
-/// Says of a start with a named schema that it is not decided yet whether that is bound.
+/// Marks a start with a named schema as undecided: it is not known yet whether the schema is bound.
 pub(super) struct Naming(Arc<SearchApp>);
 
 impl Naming {
@@ -50,7 +50,7 @@ impl SearchApp {
         let failure = match self.look_at_binding(&mut following).await {
             Ok(()) => {
                 if following.failure.take().is_some() {
-                    tracing::info!("what is bound to the search service can be followed again");
+                    tracing::info!("the binding of the search service can be followed again");
                     self.forget_health();
                 }
                 return;
@@ -62,7 +62,7 @@ impl SearchApp {
             let error = with_causes(&failure);
             tracing::warn!(
                 error,
-                "what is bound cannot be followed; what is served stays"
+                "the binding cannot be followed; the current schema is still served"
             );
             self.forget_health();
         }
@@ -94,9 +94,7 @@ impl SearchApp {
         }
         let why = match (&state.binding, &state.revision) {
             (Binding::Nothing, _) => return self.follow_unbinding().await,
-            (Binding::Unknown, _) => {
-                "the store of schemas does not say any more what is bound".to_owned()
-            }
+            (Binding::Unknown, _) => "the store of schemas no longer has the binding".to_owned(),
             (Binding::Schema(id), None) => format!("`{id}`, which is bound, is not stored"),
             (Binding::Schema(id), Some(_)) => match self.adopt(id).await {
                 Ok(()) => return Ok(()),
@@ -149,7 +147,7 @@ impl SearchApp {
                 return Ok(());
             }
         }
-        tracing::info!(schema = id, "following what another instance has bound");
+        tracing::info!(schema = id, "following a binding made by another instance");
         self.not_restored.store(None);
         let replaced = self.end_job(None).await.and_then(accepted_of);
         self.run(Job::new(candidate, Origin::Followed, replaced), None);

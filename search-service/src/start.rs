@@ -98,7 +98,7 @@ impl SearchApp {
         let Binding::Schema(id) = self.schemas.binding(ServiceKind::Search).await? else {
             return Ok(false);
         };
-        tracing::info!(schema = id, "binding what was bound before");
+        tracing::info!(schema = id, "restoring the previous binding");
         let first = First { id, query: None };
         match self.start(first.clone(), None).await {
             Ok(()) => Ok(true),
@@ -118,7 +118,7 @@ impl SearchApp {
         )
     }
 
-    /// Says why what is kept as bound is not bound.
+    /// Logs why a stored binding is not restored.
     fn is_not_restored(&self, id: &str, error: &SearchChangeError) {
         let code = error.code();
         let findings = match error {
@@ -136,24 +136,24 @@ impl SearchApp {
             finding = findings,
             "the schema cannot be bound to the search service, which starts without it"
         );
-        let text = format!("`{id}`, which is to be bound, cannot be bound ({code})");
+        let text = format!("`{id}`, which should be bound, cannot be bound ({code})");
         self.not_restored.store(Some(Arc::new(text)));
         self.forget_health();
     }
 
-    /// Says why a schema is not bound yet.
+    /// Logs why a schema is not bound yet.
     fn is_tried_again(&self, id: &str, error: &SearchChangeError) {
         let code = error.code();
         let text = format!("`{id}` cannot be bound yet ({code}), and is tried again");
         self.not_restored.store(Some(Arc::new(text)));
         if self.starting.is_cancelled() {
-            // Somebody has decided meanwhile what is bound.
+            // Someone has decided meanwhile what is bound.
             self.not_restored.store(None);
         }
         self.forget_health();
     }
 
-    /// Says why a schema is not bound, and that it has been tried as often as is said.
+    /// Logs why a schema is not bound after the configured number of attempts.
     fn is_given_up(&self, id: &str, error: &SearchChangeError) {
         let code = error.code();
         tracing::error!(
@@ -217,7 +217,7 @@ impl SearchApp {
         self.begin_to_bind(&first.id, &expected, query, true).await
     }
 
-    /// Returns whether somebody else tried to bind a schema, and it is not known yet that this was accepted.
+    /// Returns whether someone else tried to bind a schema, and it is not known yet that this was accepted.
     fn is_superseded(&self, error: &SearchChangeError) -> bool {
         matches!(error, SearchChangeError::Superseded) && !self.starting.is_cancelled()
     }
@@ -242,7 +242,7 @@ impl SearchApp {
             if self.starting.is_cancelled() {
                 return;
             }
-            // Waiting for what somebody else binds is no failure.
+            // Waiting for what someone else binds is no failure.
             if !matches!(last, SearchChangeError::Superseded) {
                 if tries >= retry.max_retries {
                     break;

@@ -183,7 +183,7 @@ fn failure(app: &SearchApp) -> Option<String> {
             let setback = job.setback()?;
             let (tries, reason) = (setback.tries, setback.reason);
             Some(format!(
-                "building the indexes has failed {tries} times so far, and is tried again: {reason}"
+                "building the indexes has failed {tries} times so far and is retried: {reason}"
             ))
         }
         JobState::Cancelled | JobState::Done => None,
@@ -196,9 +196,9 @@ fn check_indexer(app: &SearchApp, engine: &EngineState) -> HealthRecord {
         return record(&INDEXER, severity, &trouble.message);
     }
     let message = if app.builds_indexes() {
-        "the engine that is written to answers"
+        "the engine that is written to responds"
     } else {
-        "no indexes are built (`indexer.indexingEnabled`); the engine answers"
+        "no indexes are built (`indexer.indexingEnabled`); the engine responds"
     };
     INDEXER.record(Status::Ok, message.to_owned())
 }

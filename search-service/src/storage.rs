@@ -141,7 +141,7 @@ fn lock(folder: &Path) -> Result<Option<File>, SchemaStoreError> {
             tracing::warn!(
                 folder = %folder.display(),
                 %error,
-                "the folder cannot be written to: what is bound from now on is gone when the process ends"
+                "the folder is not writable: new bindings are lost when the process ends"
             );
             return Ok(None);
         }
@@ -237,7 +237,7 @@ impl KeptBinding {
     async fn remove_others(&self, bound: Option<&str>) {
         for entry in self.kept.list().await.unwrap_or_default() {
             if Some(entry.id.as_str()) != bound {
-                // What is left is of no use to anybody, and does no harm.
+                // What is left is of no use to anyone, and does no harm.
                 let _ = self.kept.remove(&entry.id, &Expected::default()).await;
             }
         }

@@ -30,7 +30,7 @@ impl SearchApp {
         match made.await {
             Ok(subgraph) => Some(Arc::clone(subgraph)),
             Err(Unmade(error)) => {
-                tracing::warn!(error, "searches cannot be made a subgraph");
+                tracing::warn!(error, "the search API cannot be served as a subgraph");
                 None
             }
         }

@@ -52,7 +52,7 @@ impl SearchApp {
         let last = ours.filter_map(|state| state.name.number()).max();
         match last.filter(|last| last.lease > held.number) {
             None => Some(held),
-            // They were built while leases were kept elsewhere. Nobody has taken this one since it was looked at if it
+            // They were built while leases were kept elsewhere. No one has taken this one since it was looked at if it
             // can be changed.
             Some(last) => {
                 let raised = timeout(STORE_TIME, lease.raise(last.lease + 1)).await;
@@ -81,7 +81,7 @@ impl SearchApp {
     pub(super) async fn release(&self) {
         let Some(lease) = &self.lease else { return };
         if !matches!(timeout(STORE_TIME, lease.release()).await, Ok(Ok(()))) {
-            tracing::warn!("the lease on the indexes could not be given back; it ends by its time");
+            tracing::warn!("the lease on the indexes could not be released; it will expire");
         }
     }
 }

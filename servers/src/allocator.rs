@@ -8,11 +8,11 @@ use std::{env, os::unix::process::CommandExt as _, process::Command};
 #[cfg(unix)]
 const SETTING: (&str, &str) = ("MIMALLOC_PURGE_DELAY", "10");
 
-/// Runs the program anew in the same process, with the allocator giving memory back soon; does nothing
+/// Runs the program again in the same process, with the allocator giving memory back soon; does nothing
 /// where that is set already, to whatever value.
 ///
 /// To be called before anything else is done. The allocator takes its settings from the environment
-/// alone, as the process starts. Where the program cannot be run anew, it goes on with the default.
+/// alone, as the process starts. Where the program cannot be run again, it goes on with the default.
 pub fn give_memory_back_soon() {
     #[cfg(unix)]
     {

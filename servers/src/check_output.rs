@@ -33,7 +33,7 @@ pub fn text(report: &CheckReport) -> String {
     text
 }
 
-/// Says whether writers that raced were kept apart.
+/// Returns whether writers that raced were kept apart.
 #[must_use]
 pub fn races(races: IsolationReport) -> String {
     let rounds = match races.rounds {
@@ -41,7 +41,7 @@ pub fn races(races: IsolationReport) -> String {
         rounds => format!("{rounds} times"),
     };
     match races.broken {
-        0 => format!("writers are kept apart: two of them raced {rounds}, and never did both win"),
+        0 => format!("writers are isolated: two of them raced {rounds}, and never did both win"),
         broken => format!(
             "error[STORE_NOT_ISOLATED]: two writers raced {rounds}, and both won {broken} of the races: set \
              `sparql.endpoint.isolated` to false, so that nothing is written to this server"
@@ -69,7 +69,7 @@ fn objects(text: &mut String, report: &CheckReport) {
     }
 }
 
-/// Tells whether a finding is shown; types without instances are listed above the findings.
+/// Returns whether a finding is shown; types without instances are listed above the findings.
 fn is_told(finding: &CheckFinding) -> bool {
     finding.code != CheckCode::NoInstances
 }
@@ -138,7 +138,7 @@ fn heading(finding: &CheckFinding, count: u64) -> String {
     )
 }
 
-/// Says how many kinds of findings there are.
+/// Summarises how many kinds of findings there are.
 fn summary(kinds: &[&[&CheckFinding]]) -> String {
     let severities = [
         (CheckSeverity::Error, "error"),
@@ -185,7 +185,7 @@ mod tests {
     fn races_that_both_have_won_are_an_error() {
         let mut report = IsolationReport::default();
         (report.rounds, report.undecided) = (20, 1);
-        assert!(races(report).starts_with("writers are kept apart: two of them raced 20 times"));
+        assert!(races(report).starts_with("writers are isolated: two of them raced 20 times"));
         report.broken = 3;
         assert!(
             races(report).starts_with(

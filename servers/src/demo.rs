@@ -58,7 +58,7 @@ const USERS: [(&str, &str); 3] = [
     ("admin", "Admin"),
 ];
 
-/// The role that may everything, whatever the schema says of it.
+/// The role that may do everything, whatever the schema says of it.
 const SUPER_ROLE: &str = "Admin";
 
 /// Bytes of a password.

@@ -11,7 +11,7 @@ use service_metrics::BOUNDS;
 pub use service_metrics::{Kind, METRICS, Metric};
 use service_runtime::Metrics;
 
-/// How often samples of histograms are counted, so that they take no memory where nobody asks for metrics.
+/// How often samples of histograms are counted, so that they take no memory where no one asks for metrics.
 const UPKEEP: Duration = Duration::from_secs(1);
 
 /// The metrics of the process, whose recorder is there from the first use on.
@@ -27,7 +27,8 @@ fn begin() -> Metrics {
         Ok(handle) => handle,
         Err(error) => {
             // A program that embeds services has metrics of its own.
-            tracing::warn!(%error, "metrics are recorded by this program, and not shown at `/metrics`");
+            tracing::warn!(%error, "metrics are recorded by this program but not shown at \
+                                    `/metrics`");
             return Metrics::Recorded;
         }
     };
@@ -41,7 +42,7 @@ fn begin() -> Metrics {
         }
     });
     if let Err(error) = running {
-        tracing::warn!(%error, "samples of metrics are counted only when they are asked for");
+        tracing::warn!(%error, "samples of metrics are counted only when they are requested");
     }
     let process = Collector::default();
     Metrics::shown_by(move || {

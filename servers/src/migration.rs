@@ -19,7 +19,7 @@ const DESTINATION: &str = "soml.storage.migration.destination";
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MigrationSetupError {
-    /// Nobody has said where the schemas are.
+    /// No one has said where the schemas are.
     #[error(
         "a migration of schemas needs `soml.storage.migration.source`, the store that they are moved from: `mongodb`, `rdf4j` or \
          `file`"
@@ -168,7 +168,8 @@ pub async fn prepare(
     if settings.lasting_provider() != Some(to) {
         tracing::warn!(
             destination = to.name(),
-            "schemas are moved to a store that this service does not use: `soml.storage.provider` says which it uses"
+            "schemas are moved to a store that this service does not use; `soml.storage.provider` \
+             selects the store that it uses"
         );
     }
     let folder = match &opened.folder {

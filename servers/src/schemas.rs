@@ -15,7 +15,8 @@ use crate::config::{Settings, StorageProvider};
 pub enum OpenSchemasError {
     /// No server is named.
     #[error(
-        "`{asked}` is `rdf4j`, and `soml.storage.rdf4j.address` names no server that stores the schemas"
+        "`{asked}` is `rdf4j`, but `soml.storage.rdf4j.address` names no server to store the \
+         schemas"
     )]
     NoAddress {
         /// The property that asks for the store.
@@ -23,7 +24,8 @@ pub enum OpenSchemasError {
     },
     /// Instances have nothing that they share what is bound by.
     #[error(
-        "`application.name` is required where `{asked}` is `rdf4j`: instances with the same name share what is bound"
+        "`application.name` is required if `{asked}` is `rdf4j`: instances with the same name share \
+         bindings"
     )]
     NoName {
         /// The property that asks for the store.
@@ -31,7 +33,8 @@ pub enum OpenSchemasError {
     },
     /// There is no folder.
     #[error(
-        "`{asked}` is `file`, which keeps schemas in the folder of the data: name it by `store.dataDir` or --data-dir"
+        "`{asked}` is `file`, which keeps schemas in the folder of the data: name it with \
+         `store.dataDir` or --data-dir"
     )]
     NoFolder {
         /// The property that asks for the store.
@@ -60,7 +63,7 @@ impl Settings {
         }
     }
 
-    /// Returns whether nobody has given the service a name.
+    /// Returns whether no one has given the service a name.
     #[must_use]
     pub fn has_default_name(&self) -> bool {
         !self.application.is_named() && self.name == Settings::default().name
@@ -147,7 +150,7 @@ pub(crate) async fn open_mongodb(
     Ok(MongoSchemaStore::open(&settings.mongo_options()).await?)
 }
 
-/// Says where schemas are stored.
+/// Describes where schemas are stored.
 #[must_use]
 pub fn place(settings: &Settings) -> String {
     match settings.schema_provider() {

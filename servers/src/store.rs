@@ -31,8 +31,8 @@ pub enum OpenError {
     Folder(#[from] FolderError),
     /// Both a folder and a server are named.
     #[error(
-        "`store.dataDir` names a folder that keeps the data, and `sparql.endpoint.address` a server that \
-         holds them: use only one of them"
+        "`store.dataDir` names a folder with the data, and `sparql.endpoint.address` a server with \
+         the data: use only one of them"
     )]
     TwoStores,
     /// The properties of the endpoint are inconsistent.

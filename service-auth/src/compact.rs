@@ -45,7 +45,7 @@ impl<'t> Compact<'t> {
         };
         let decoded = decoded(header)?;
         let header: Header<'_> = serde_json::from_slice(&decoded)
-            .map_err(|_| Refusal::Malformed("its header is not what it has to be"))?;
+            .map_err(|_| Refusal::Malformed("its header is not as required"))?;
         if header.crit.is_some() {
             return Err(Refusal::Critical);
         }
@@ -77,7 +77,7 @@ pub fn unverified_claims(token: &str) -> Option<Map<String, Value>> {
     Compact::parse(token).ok()?.claims().ok()
 }
 
-/// Tells whether a type is that of tokens for access (RFC 7519, section 5.1; RFC 9068, section
+/// Returns whether a type is that of tokens for access (RFC 7519, section 5.1; RFC 9068, section
 /// 2.1).
 fn is_access_token(typ: &str) -> bool {
     let prefix = typ.get(.."application/".len());

@@ -52,7 +52,7 @@ pub struct Jwks {
     times: Times,
     keys: ArcSwap<Vec<Key>>,
     state: Mutex<State>,
-    /// Tells those who wait that a fetch has ended.
+    /// Wakes waiters when a fetch has ended.
     ended: Notify,
 }
 
@@ -127,7 +127,7 @@ impl Jwks {
         }
     }
 
-    /// Tells whether keys are being fetched, or can be now for the sake of an unknown one.
+    /// Returns whether keys are being fetched, or can be now for the sake of an unknown one.
     fn fetches_unknown(self: &Arc<Self>) -> bool {
         let mut state = self.state();
         if state.is_running {
@@ -176,7 +176,7 @@ impl Jwks {
     fn replace(&self, keys: Vec<Key>) {
         let count = keys.len();
         if count == 0 {
-            tracing::warn!("the set of keys has none that tokens can be verified with");
+            tracing::warn!("the key set has no key to verify tokens with");
         } else if self.keys.load().len() != count {
             tracing::info!(count, "keys of tokens fetched");
         }
@@ -199,7 +199,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.is_running = false;
-        // With keys at hand there is no hurry.
+        // With keys available there is no hurry.
         let factor = if state.has_keys { 6 } else { 1 };
         let retry = Instant::now() + self.0.times.retry * factor;
         state.due = state.due.max(retry);

@@ -24,7 +24,7 @@ pub struct VerifierOptions {
     pub leeway: Duration,
     /// The claim that holds the roles; dots lead into objects.
     pub roles_claim: String,
-    /// Roles that may everything.
+    /// Roles that may do everything.
     pub super_roles: Vec<String>,
     /// Maximum length of a token, in bytes.
     pub max_token_bytes: usize,

@@ -25,10 +25,10 @@ pub enum Refusal {
     #[error("the token is signed with an algorithm that is not accepted")]
     Algorithm,
     /// The header demands an extension.
-    #[error("the token demands an extension (`crit`)")]
+    #[error("the token requires an extension (`crit`)")]
     Critical,
     /// The token is of another kind, such as one for logging out.
-    #[error("the token is of another type than `JWT` and `at+jwt`")]
+    #[error("the type of the token is neither `JWT` nor `at+jwt`")]
     Type,
     /// No known key is called what the token says, or is for its algorithm.
     #[error("the token is signed with an unknown key")]
@@ -45,14 +45,14 @@ pub enum Refusal {
     /// A claim is missing or of the wrong type.
     #[error("the claim `{0}` is missing or has a wrong type")]
     Claim(&'static str),
-    /// Somebody else issued it.
+    /// Someone else issued it.
     #[error("the token has an issuer that is not accepted")]
     Issuer,
-    /// It is for somebody else.
-    #[error("the token is meant for another audience")]
+    /// It is for someone else.
+    #[error("the token is meant for a different audience")]
     Audience,
     /// There are no keys yet.
-    #[error("the keys that tokens are verified with cannot be fetched now")]
+    #[error("the keys to verify tokens cannot be fetched at the moment")]
     KeysUnavailable,
 }
 

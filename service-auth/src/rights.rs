@@ -185,7 +185,7 @@ pub struct Manager {
 enum Kind {
     /// Everything: security is off, or the sender administers schemas.
     Anything,
-    /// Nothing: no rights are stored, or nobody sent the request.
+    /// Nothing: no rights are stored, or no one sent the request.
     Nothing,
     /// What the rights say of these roles.
     Roles(Arc<SchemaRights>, Vec<String>),
@@ -202,7 +202,7 @@ impl fmt::Debug for Manager {
 }
 
 impl Manager {
-    /// Returns somebody who may manage everything.
+    /// Returns someone who may manage everything.
     #[must_use]
     pub fn of_everything() -> Self {
         Manager {
@@ -210,8 +210,8 @@ impl Manager {
         }
     }
 
-    /// Returns what a caller may manage. Holders of the role `admin` and superusers may everything,
-    /// whatever is stored; where no rights are stored, nobody else may anything.
+    /// Returns what a caller may manage. Holders of the role `admin` and superusers may do everything,
+    /// whatever is stored; where no rights are stored, no one else may do anything.
     #[must_use]
     pub fn new(caller: Option<&Caller>, admin: &str, rights: Option<Arc<SchemaRights>>) -> Self {
         let administers =
@@ -224,13 +224,13 @@ impl Manager {
         Manager { kind }
     }
 
-    /// Tells whether everything is allowed: security is off, or the caller administers schemas.
+    /// Returns whether everything is allowed: security is off, or the caller administers schemas.
     #[must_use]
     pub fn may_everything(&self) -> bool {
         matches!(self.kind, Kind::Anything)
     }
 
-    /// Tells whether an operation on a part of a schema is allowed.
+    /// Returns whether an operation on a part of a schema is allowed.
     #[must_use]
     pub fn may(&self, schema: &str, part: Part, operation: Operation) -> bool {
         match &self.kind {
@@ -240,7 +240,7 @@ impl Manager {
         }
     }
 
-    /// Tells whether an operation on the documents of some schemas may be allowed.
+    /// Returns whether an operation on the documents of some schemas may be allowed.
     #[must_use]
     pub fn may_some(&self, operation: Operation) -> bool {
         match &self.kind {

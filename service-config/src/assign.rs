@@ -82,7 +82,7 @@ impl<'c, S: Clone> Assignments<'c, S> {
         })
     }
 
-    /// Takes a variable that somebody else has given a meaning; tells whether it is one.
+    /// Takes a variable that someone else has given a meaning; tells whether it is one.
     pub(crate) fn standard(&mut self, name: &str, value: &str) -> bool {
         let standard = self.catalogue.standard.as_ref();
         let Some(standard) = standard.filter(|it| name.starts_with(it.prefix)) else {
@@ -167,7 +167,7 @@ impl<'c, S: Clone> Assignments<'c, S> {
         let idle = self.idle();
         let warning = (!idle.is_empty()).then(|| {
             format!(
-                "properties that are known and have no effect: {}",
+                "properties that are accepted but have no effect: {}",
                 idle.join(", ")
             )
         });
@@ -238,7 +238,7 @@ fn refused(
     }
 }
 
-/// Tells whether `value` contains an address with a user, and so perhaps a password.
+/// Returns whether `value` contains an address with a user, and so perhaps a password.
 fn carries_user(value: &str) -> bool {
     value.contains("://") && value.contains('@')
 }

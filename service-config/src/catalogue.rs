@@ -3,7 +3,7 @@
 use crate::names::normalized;
 use crate::property::{Alias, Named, Numbered, Part, Planned, Property};
 
-/// Everything that a program can be configured by, and what it says of the names that it does not know.
+/// All configuration of a program, and its suggestions for unknown names.
 pub struct Catalogue<S: 'static> {
     /// The properties, in the order of the documentation.
     pub properties: Vec<Property<S>>,
@@ -13,17 +13,17 @@ pub struct Catalogue<S: 'static> {
     pub named: Option<Named<S>>,
     /// Other names of properties.
     pub aliases: &'static [Alias],
-    /// What is known and has no effect.
+    /// Properties that are accepted but have no effect.
     pub planned: &'static [Planned<S>],
-    /// Variables of the environment that commands read, beside properties.
+    /// Environment variables that commands read in addition to properties.
     pub variables: &'static [&'static str],
     /// First segments of names that can only be meant for this program.
     pub families: &'static [&'static str],
-    /// Variables of the environment that somebody else has given a meaning.
+    /// Variables of the environment that someone else has given a meaning.
     pub standard: Option<Standard<S>>,
 }
 
-/// Variables that somebody else has given a meaning, such as `OTEL_…`.
+/// Variables that someone else has given a meaning, such as `OTEL_…`.
 pub struct Standard<S> {
     /// What all their names begin with.
     pub prefix: &'static str,

@@ -6,7 +6,7 @@ use crate::catalogue::Catalogue;
 use crate::property::{Asks, Planned};
 
 impl<S> Catalogue<S> {
-    /// Returns what there is to say about a property: its type, its default, its meaning, and the names of the interface
+    /// Returns the description of a property: its type, its default, its meaning, and the names of the interface
     /// that stand for it.
     #[must_use]
     pub fn described(&self, defaults: &S, name: &str) -> Option<String> {
@@ -39,7 +39,7 @@ impl<S> Catalogue<S> {
         let kind = planned.kind.name.replace('`', "");
         let (name, effect, doc) = (planned.name, planned.effect(), planned.doc);
         Some(format!(
-            "{name} ({kind})\nKnown, without effect: {effect}. {doc}"
+            "{name} ({kind})\nAccepted, but without effect: {effect}. {doc}"
         ))
     }
 
@@ -77,7 +77,7 @@ impl<S> Catalogue<S> {
     /// Returns the table of the other names of properties, in Markdown.
     #[must_use]
     pub fn alias_table(&self) -> String {
-        let mut text = String::from("| name | stands for | difference |\n|---|---|---|\n");
+        let mut text = String::from("| name | property | difference |\n|---|---|---|\n");
         for alias in self.aliases {
             let (name, key, note) = (alias.name, alias.key, alias.note);
             let _ = writeln!(text, "| `{name}` | `{key}` | {note} |");

@@ -1,7 +1,7 @@
 //! Which unknown variables of the environment are meant for this program.
 //!
-//! The environment belongs to everybody, so an unknown name is worth a warning only where it stands in a family of
-//! names that nobody else uses, or is nearly the name of a property.
+//! The environment belongs to everyone, so an unknown name is worth a warning only where it stands in a family of
+//! names that no one else uses, or is nearly the name of a property.
 
 use crate::catalogue::Catalogue;
 use crate::names::segments;
@@ -51,7 +51,7 @@ impl<S> Catalogue<S> {
         self.is_ours(key).then(|| self.nearest(key)).flatten()
     }
 
-    /// Returns whether a name stands in a family that only this program has: one of a word that nobody else uses, or
+    /// Returns whether a name stands in a family that only this program has: one of a word that no one else uses, or
     /// one of several segments.
     pub(crate) fn is_ours(&self, key: &str) -> bool {
         let name = segments(key);

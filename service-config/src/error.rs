@@ -58,8 +58,8 @@ pub enum ConfigError {
     },
     /// The value asks for protection that there is not.
     #[error(
-        "`{key}` in {origin} asks for protection that is not built yet; set it to `false` to start \
-         without"
+        "`{key}` in {origin} asks for protection that is not implemented yet; set it to `false` to \
+         start without it"
     )]
     Protection {
         /// The name of the property.

@@ -64,7 +64,7 @@ impl<S> Property<S> {
         }
     }
 
-    /// Says whether the value must not be shown.
+    /// Returns whether the value must not be shown.
     #[must_use]
     pub fn with_secret(mut self, secret: bool) -> Self {
         self.secret = secret;
@@ -109,7 +109,7 @@ impl<S> fmt::Debug for Property<S> {
 
 /// Properties that each of many things has, which are numbered: `graphql.service.0.name`.
 pub struct Numbered<S: 'static> {
-    /// What stands before the number, with a dot at the end.
+    /// The part before the number, with a dot at the end.
     pub family: &'static str,
     /// The properties of each.
     pub parts: &'static [Part<S>],
@@ -117,7 +117,7 @@ pub struct Numbered<S: 'static> {
 
 /// A property that each of many things has.
 pub struct Part<S> {
-    /// What stands behind the number; nothing, or with a dot at the begin.
+    /// The part after the number; empty, or with a leading dot.
     pub end: &'static str,
     /// Another such end, which is not documented.
     pub other_end: Option<&'static str>,
@@ -146,7 +146,7 @@ pub struct Alias {
 
 /// Properties whose names end in the name of something that the program does not choose: `logging.level.com.example`.
 pub struct Named<S> {
-    /// What stands before the name, with a dot at the end.
+    /// The part before the name, with a dot at the end.
     pub family: &'static str,
     /// What the documentation calls the type.
     pub kind: &'static str,
@@ -200,7 +200,7 @@ pub struct Planned<S: 'static> {
     pub secret: bool,
     /// What a value asks for.
     pub asks: Asks<S>,
-    /// Returns whether the program does what a value says anyway, so that nobody needs a warning.
+    /// Returns whether the program does what a value says anyway, so that no one needs a warning.
     pub is_done_anyway: fn(&S, &str) -> bool,
     /// Why it has no effect, for the documentation.
     pub doc: &'static str,
@@ -214,7 +214,7 @@ pub enum Asks<S> {
     /// Protection, which must never be missing unnoticed: unless the value says no, or the rest of the settings says so for
     /// all of it.
     Protection {
-        /// Tells whether nothing of this kind is asked for, whatever the value is.
+        /// Whether nothing of this kind is requested, whatever the value is.
         is_disabled: fn(&S) -> bool,
     },
 }
@@ -241,35 +241,35 @@ impl<S> Planned<S> {
         }
     }
 
-    /// Says what values ask for.
+    /// Sets what values ask for.
     #[must_use]
     pub const fn asking(mut self, asks: Asks<S>) -> Self {
         self.asks = asks;
         self
     }
 
-    /// Says which values the program does what they say of anyway.
+    /// Sets which values ask for what the program does anyway.
     #[must_use]
     pub const fn done_anyway(mut self, is_done_anyway: fn(&S, &str) -> bool) -> Self {
         self.is_done_anyway = is_done_anyway;
         self
     }
 
-    /// Says that the value must not be shown.
+    /// Marks the value as secret: it must not be shown.
     #[must_use]
     pub const fn secret(mut self) -> Self {
         self.secret = true;
         self
     }
 
-    /// Tells whether names below it are meant too.
+    /// Returns whether names below it are meant too.
     #[must_use]
     pub fn is_family(&self) -> bool {
         self.name.ends_with('*')
     }
 }
 
-/// Tells whether a value says no.
+/// Returns whether a value says no.
 pub(crate) fn is_off(value: &str) -> bool {
     let off = ["", "false", "no", "off", "0", "none", "null"];
     off.iter()

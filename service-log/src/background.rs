@@ -1,4 +1,4 @@
-//! Lines that are written by a thread of their own, so that nobody waits for a disk, a pipe or a
+//! Lines that are written by a thread of their own, so that no one waits for a disk, a pipe or a
 //! terminal.
 //!
 //! They are written a few milliseconds later, together, and at once from `WARN` on. What does not fit is lost,

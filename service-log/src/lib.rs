@@ -61,7 +61,7 @@ type SetLevel = dyn Fn(&str) -> Result<(), ParseError> + Send + Sync;
 pub struct LevelHandle(Arc<SetLevel>);
 
 impl LevelHandle {
-    /// Logs other events from now on, as [`LogOptions::level`] says them. No line is lost by that.
+    /// Changes which events are logged; the directives are those of [`LogOptions::level`]. No line is lost by that.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ pub fn start(options: &LogOptions) -> Result<(), ParseError> {
     start_with(options, io::stderr, None).map(drop)
 }
 
-/// Initialises logging for the process as [`start`] does, by lines that wait for nobody. Panics are
+/// Initialises logging for the process as [`start`] does, by lines that wait for no one. Panics are
 /// logged the same way. Returns what changes the level later; nothing where the process has other logging already.
 ///
 /// # Errors
@@ -129,7 +129,7 @@ fn start_with<W>(
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
-    // Somebody else's logging, in tests or in a program that embeds this, is left in place.
+    // Someone else's logging, in tests or in a program that embeds this, is left in place.
     let (started, handle) = if let Some(spans) = spans {
         let (filter, handle) = changeable_for_lines(&options.level)?;
         let lines = event_lines(options.format, options.coloured, writer);
@@ -148,7 +148,7 @@ where
     Ok(started.is_ok().then_some(handle))
 }
 
-/// Returns the layer that says which events are logged, and what changes that later.
+/// Returns the layer that filters events, and a handle to change it later.
 ///
 /// # Errors
 ///
@@ -161,7 +161,7 @@ where
     let (layer, reload) = reload::Layer::<DynLayer<S>, S>::new(filter);
     let handle = LevelHandle(Arc::new(move |directives: &str| {
         let filter = level_filter(&without_spans(directives))?;
-        // It fails where the subscriber is gone, and then nobody logs anything.
+        // It fails where the subscriber is gone, and then no one logs anything.
         let _ = reload.reload(filter);
         Ok(())
     }));
@@ -193,7 +193,7 @@ fn without_spans(directives: &str) -> String {
 /// The target of the spans of requests, as crates for OpenTelemetry name them.
 const SPANS: &str = "otel::tracing";
 
-/// A layer that takes spans, beside the one that writes lines.
+/// A layer that takes spans, in addition to the one that writes lines.
 pub type SpanLayer = DynLayer<Registry>;
 
 /// A filter of lines.
@@ -232,7 +232,7 @@ pub fn are_directives(text: &str) -> bool {
     EnvFilter::builder().parse(text).is_ok()
 }
 
-/// Returns the layer that says which events are logged.
+/// Returns the layer that filters events.
 ///
 /// # Errors
 ///

@@ -93,7 +93,7 @@ impl Call {
         self.error = Cow::Borrowed(error);
     }
 
-    /// Notes the status of a response that is no success.
+    /// Notes the status of an unsuccessful response.
     pub fn refuse(&mut self, status: u16) {
         self.error = Cow::Owned(status.to_string());
     }

@@ -1,11 +1,11 @@
-//! What a recorder is told of the metrics.
+//! Registers descriptions of the metrics with the recorder.
 
 use metrics::Unit;
 
 use crate::metric::Kind;
 use crate::table::METRICS;
 
-/// Tells the recorder of the process what each metric measures.
+/// Describes each metric to the recorder of the process.
 pub fn describe() {
     for metric in METRICS {
         let (unit, help) = (metric.unit.unwrap_or(Unit::Count), metric.plain_help());

@@ -1,4 +1,4 @@
-//! Values that are read when metrics are, such as the entries of a cache: nobody counts them on the way.
+//! Values that are read when metrics are, such as the entries of a cache: no one counts them on the way.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -75,7 +75,7 @@ pub fn refresh() {
     }
     let mut watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
     let known = &mut watched.get_or_insert_default().known;
-    // What nobody reads any more is nothing.
+    // What no one reads any more is nothing.
     for (series, value) in known.iter_mut() {
         if !readings.sums.contains_key(series) && *value != 0.0 {
             *value = 0.0;

@@ -71,7 +71,7 @@ impl ServerMetrics {
         self.begin_at(method, route, Instant::now())
     }
 
-    /// Begins a request as [`ServerMetrics::begin`] does, for whoever has looked at the clock already.
+    /// Begins a request as [`ServerMetrics::begin`] does, for callers that know the time already.
     #[must_use]
     pub fn begin_at(&self, method: &Method, route: Option<usize>, begun: Instant) -> ServerRequest {
         let last = self.0.routes.len() - 1;

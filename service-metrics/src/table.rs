@@ -55,13 +55,13 @@ const CODE: Label = Label {
 
 const FAILURE: Label = Label {
     name: "error_type",
-    values: "empty for success; the status of a response that is none; `connect`, `timeout`, `lost`, `malformed`, \
+    values: "empty for success; the status of an unsuccessful response; `connect`, `timeout`, `lost`, `malformed`, \
              `too_large`, `cancelled`, or `_OTHER`",
 };
 
 const ADDRESS: Label = Label {
     name: "server_address",
-    values: "the host that was asked",
+    values: "the host that was called",
 };
 
 const PORT: Label = Label {
@@ -71,12 +71,12 @@ const PORT: Label = Label {
 
 const SYSTEM: Label = Label {
     name: "db_system_name",
-    values: "`rdf4j`, `graphdb`, `fuseki`, `sparql11`, `sparql` until a SPARQL server has said which it is; `opensearch`",
+    values: "`rdf4j`, `graphdb`, `fuseki`, `sparql11`, `sparql` until the type of a SPARQL server is known; `opensearch`",
 };
 
 const DB_OPERATION: Label = Label {
     name: "db_operation_name",
-    values: "of a store `query`, `update`, `read`; of a search engine the API that was called: `_search`, `_bulk`, \
+    values: "for a store `query`, `update`, `read`; for a search engine the API that was called: `_search`, `_bulk`, \
              `_count`, `_refresh`, `_aliases`, `_mapping`, `_cluster`, `_nodes`, or `_OTHER`",
 };
 
@@ -132,69 +132,69 @@ macro_rules! metrics {
 
 metrics! {
     REQUEST_DURATION "http_server_request_duration_seconds" Histogram (Some(Unit::Seconds)) [SERVICE, METHOD, ROUTE, STATUS] Servers
-        "How long requests took until the head of their response.";
+        "Time from a request until the response headers.";
     ACTIVE_REQUESTS "http_server_active_requests" Gauge (None) [SERVICE] Servers
         "Requests that have no response yet.";
     OPERATION_DURATION "graphql_operation_duration_seconds" Histogram (Some(Unit::Seconds)) [SERVICE, OPERATION_TYPE, OUTCOME] Services
-        "How long operations of clients took; of subscriptions, until they had begun.";
+        "Duration of client operations; for subscriptions, until they had begun.";
     ERRORS "graphql_errors_total" Counter (None) [SERVICE, CODE] Servers
-        "Errors in responses, by code. Requests that are refused before their document is read, as for lack of a token, count too.";
+        "Errors in responses, by code. Requests refused before their document is read, such as for a missing token, are included.";
     SLOW_OPERATIONS "graphql_slow_operations_total" Counter (None) [SERVICE] Services
         "Operations that took at least as long as `logging.slowOperations.threshold`.";
     DB_DURATION "db_client_operation_duration_seconds" Histogram (Some(Unit::Seconds)) [SYSTEM, DB_OPERATION, ADDRESS, PORT, FAILURE] Process
-        "How long requests to SPARQL servers and search engines took, until the end of their result.";
+        "Duration of requests to SPARQL servers and search engines, until the end of the result.";
     CLIENT_DURATION "http_client_request_duration_seconds" Histogram (Some(Unit::Seconds)) [METHOD, ADDRESS, PORT, FAILURE] Process
-        "How long requests of a gateway to subgraphs of other processes took; of subscriptions, until they had begun. And how long servers behind an edge took to begin to answer.";
+        "Duration of requests from a gateway to subgraphs in other processes; for subscriptions, until they had begun. For an edge, time until the servers behind it began to respond.";
     SUBGRAPH_DURATION "graphql_subgraph_request_duration_seconds" Histogram (Some(Unit::Seconds)) [SERVICE, SUBGRAPH, SUBGRAPH_OUTCOME] Gateway
-        "How long requests to subgraphs took, those of the same process included.";
+        "Duration of requests to subgraphs, including those in the same process.";
     SUBGRAPH_SENT "graphql_subgraph_sent_bytes_total" Counter (Some(Unit::Bytes)) [SERVICE, SUBGRAPH] Gateway
-        "Bytes of requests to subgraphs.";
+        "Bytes sent in requests to subgraphs.";
     SUBGRAPH_RECEIVED "graphql_subgraph_received_bytes_total" Counter (Some(Unit::Bytes)) [SERVICE, SUBGRAPH] Gateway
-        "Bytes of answers of subgraphs.";
+        "Bytes received in responses from subgraphs.";
     SUBGRAPH_JOINED "graphql_subgraph_joined_requests_total" Counter (None) [SERVICE, SUBGRAPH] Gateway
-        "Requests to subgraphs that were answered by an equal one in flight, and not sent (`gateway.sharing.subgraphRequests`).";
+        "Requests to subgraphs that were not sent because they shared the response of an identical request in flight (`gateway.sharing.subgraphRequests`).";
     OPERATIONS_JOINED "graphql_joined_operations_total" Counter (None) [SERVICE] Gateway
-        "Queries of clients that were answered by an equal one in flight, and not executed (`gateway.sharing.clientRequests`).";
+        "Client queries that were not executed because they shared the response of an identical query in flight (`gateway.sharing.clientRequests`).";
     SUBGRAPH_ENTITIES "graphql_subgraph_entities_total" Counter (None) [SERVICE, SUBGRAPH] Gateway
-        "Entities that subgraphs were asked for by their representations.";
+        "Entities requested from subgraphs by their representations.";
     SUBGRAPH_KNOWN "graphql_subgraph_known_entities_total" Counter (None) [SERVICE, SUBGRAPH] Gateway
-        "Entities that subgraphs were not asked for, since they had answered the same within the operation (`gateway.entityMemo.enabled`).";
+        "Entities not requested from subgraphs because the same operation had already fetched them (`gateway.entityMemo.enabled`).";
     SUBGRAPH_EVENTS "graphql_subgraph_events_total" Counter (None) [SERVICE, SUBGRAPH] Gateway
-        "Events of subscriptions at subgraphs.";
+        "Subscription events from subgraphs.";
     SUBSCRIPTIONS "graphql_subscriptions_open" Gauge (None) [SERVICE] Gateway
-        "Subscriptions of clients that are open.";
+        "Open client subscriptions.";
     SCHEMA_SWITCHES "graphql_schema_switches_total" Counter (None) [SERVICE] Gateway
-        "Composite schemas that took the place of another one.";
+        "Replacements of a composite schema by a new one.";
     SPANS_TOTAL "traces_spans_total" Counter (None) [SPANS] Process
-        "Spans that have ended, by what became of them; only where traces are sent.";
+        "Ended spans, by outcome; only if traces are sent.";
     INDEX_LAG "search_index_lag_seconds" Gauge (Some(Unit::Seconds)) [SERVICE] Search
-        "Time since the indexes were last found to have all changes of the data; 0 where no changes are followed.";
+        "Time since the indexes were last known to contain all changes of the data; 0 if they do not follow changes.";
     SLOTS_IN_USE "service_slots_in_use" Gauge (None) [WEIGHT] Process
-        "Requests that run off the async workers (`graphql.slots`).";
+        "Slots in use: requests that run off the async workers (`graphql.slots`).";
     SLOTS_LIMIT "service_slots_limit" Gauge (None) [WEIGHT] Process
-        "Requests that may do so at a time.";
+        "Maximum number of slots in use at a time.";
     SLOTS_WAITING "service_slots_waiting" Gauge (None) [WEIGHT] Process
-        "Requests that wait for a slot (`graphql.queue`).";
+        "Requests waiting for a slot (`graphql.queue`).";
     MEMORY_HELD "service_memory_held_bytes" Gauge (Some(Unit::Bytes)) [] Process
-        "Memory that requests hold, beyond 32 KiB of each.";
+        "Memory used by requests, beyond 32 KiB each.";
     MEMORY_LIMIT "service_memory_limit_bytes" Gauge (Some(Unit::Bytes)) [] Process
-        "Memory that requests may hold together (`http.memoryBudget`).";
+        "Memory that all requests together may use (`http.memoryBudget`).";
     CACHE_REQUESTS "cache_requests_total" Counter (None) [CACHE, CACHE_OUTCOME] Process
-        "Look-ups in caches, by whether they found something.";
+        "Cache look-ups, by hit and miss.";
     CACHE_ENTRIES "cache_entries" Gauge (None) [CACHE] Process
-        "Entries of caches, those of all services together.";
+        "Entries in caches, of all services together.";
     CPU_SECONDS "process_cpu_seconds_total" Counter (Some(Unit::Seconds)) [] Process
         "CPU time of the process, in whole seconds.";
     OPEN_FILES "process_open_fds" Gauge (None) [] Process
         "Open files and sockets.";
     MAX_FILES "process_max_fds" Gauge (None) [] Process
-        "Files and sockets that may be open.";
+        "Maximum number of open files and sockets.";
     RESIDENT "process_resident_memory_bytes" Gauge (Some(Unit::Bytes)) [] Process
-        "Memory of the process.";
+        "Resident memory of the process.";
     VIRTUAL "process_virtual_memory_bytes" Gauge (Some(Unit::Bytes)) [] Process
         "Address space of the process.";
     MAX_VIRTUAL "process_virtual_memory_max_bytes" Gauge (Some(Unit::Bytes)) [] Process
-        "Address space that the process may have.";
+        "Maximum address space of the process.";
     THREADS "process_threads" Gauge (None) [] Process
         "Threads of the process.";
     START_TIME "process_start_time_seconds" Gauge (Some(Unit::Seconds)) [] Process

@@ -48,13 +48,13 @@ impl<'a> Authority<'a> {
         Some(Authority { host, port })
     }
 
-    /// Tells whether the name leads to the machine itself, whoever looks it up.
+    /// Returns whether the name leads to the machine itself, whoever looks it up.
     pub(crate) fn is_loopback(&self) -> bool {
         let host = self.host.strip_suffix('.').unwrap_or(self.host);
         host.eq_ignore_ascii_case("localhost") || host.parse().is_ok_and(is_loopback)
     }
 
-    /// Tells whether two authorities are those of one server for URLs of `scheme`.
+    /// Returns whether two authorities are those of one server for URLs of `scheme`.
     pub(crate) fn is_same(&self, other: &Authority<'_>, scheme: &str) -> bool {
         let default = match scheme {
             "https" => Some(443),
@@ -65,7 +65,7 @@ impl<'a> Authority<'a> {
     }
 }
 
-/// Tells whether an address is that of the machine itself.
+/// Returns whether an address is that of the machine itself.
 pub(crate) fn is_loopback(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
 }
@@ -84,7 +84,12 @@ pub(crate) fn authorities<B>(request: &Request<B>) -> Result<Vec<Authority<'_>>,
         (Some(_), Some(_)) => return Err(malformed("the request has several `Host` headers")),
         (Some(host), None) => {
             let authority = host.to_str().ok().and_then(Authority::parse);
-            found.push(authority.ok_or_else(|| malformed("`Host` is no host with a port"))?);
+            found.push(authority.ok_or_else(|| {
+                malformed(
+                    "`Host` is not a host with an optional \
+                                                          port",
+                )
+            })?);
         }
     }
     if let Some(target) = request.uri().authority() {

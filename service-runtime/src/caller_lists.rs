@@ -9,13 +9,13 @@ use std::str::FromStr;
 pub struct HostNames(Vec<String>);
 
 impl HostNames {
-    /// Tells whether no name is listed.
+    /// Returns whether no name is listed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Tells whether `host` is listed; an IPv6 address stands without brackets.
+    /// Returns whether `host` is listed; an IPv6 address stands without brackets.
     #[must_use]
     pub fn contains(&self, host: &str) -> bool {
         let host = plain(host);
@@ -36,7 +36,7 @@ pub enum Origins {
 }
 
 impl Origins {
-    /// Tells whether a page of `origin` is listed.
+    /// Returns whether a page of `origin` is listed.
     #[must_use]
     pub fn contains(&self, origin: &str) -> bool {
         match self {

@@ -121,8 +121,8 @@ impl Callers {
         };
         let code = code::HOST_NOT_ALLOWED;
         self.refusals.host(refused.host, code, "http.allowedHosts");
-        let message = "the service does not answer under this host name; its operator can allow it \
-                       by `http.allowedHosts`";
+        let message = "the service does not accept requests for this host name; its operator can \
+                       allow it with `http.allowedHosts`";
         Err(HttpError::new(code, message))
     }
 
@@ -157,8 +157,8 @@ impl Callers {
         let (code, property) = (code::CROSS_SITE, "http.cors.allowedOrigins");
         let origin = origin.map(HeaderValue::as_bytes);
         self.refusals.origin(origin, code, property);
-        let message = "the request comes from a web page of another origin; the operator of the service \
-                       can allow that by `http.cors.allowedOrigins`";
+        let message = "the request comes from a web page of a different origin; the operator of the \
+                       service can allow that with `http.cors.allowedOrigins`";
         HttpError::new(code, message)
     }
 
@@ -169,7 +169,7 @@ impl Callers {
     }
 }
 
-/// Tells whether an origin is that of the server that the request is addressed to.
+/// Returns whether an origin is that of the server that the request is addressed to.
 fn is_origin_of(origin: &HeaderValue, named: &[Authority<'_>]) -> bool {
     let parts = origin.to_str().ok().and_then(|o| o.split_once("://"));
     let Some((scheme, authority)) = parts else {
@@ -179,7 +179,7 @@ fn is_origin_of(origin: &HeaderValue, named: &[Authority<'_>]) -> bool {
     authority.is_some_and(|a| named.iter().any(|named| named.is_same(&a, scheme)))
 }
 
-/// Tells whether somebody follows a link to the page of the service.
+/// Returns whether someone follows a link to the page of the service.
 fn opens_page(request: &Request) -> bool {
     let is = |name: &HeaderName, value: &str| only(request.headers(), name) == Some(value);
     request.method() == Method::GET
@@ -210,7 +210,7 @@ fn check_path(uri: &Uri) -> Result<(), HttpError> {
             .filter(|_| is_hex)
             .and_then(|t| u8::from_str_radix(t, 16).ok());
         let Some(byte) = byte else {
-            let message = "the path has a `%` that no two hexadecimal digits follow";
+            let message = "the path has a `%` without two hexadecimal digits after it";
             return Err(HttpError::new(common::REQUEST_MALFORMED, message));
         };
         decoded.push(byte);

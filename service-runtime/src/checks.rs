@@ -34,9 +34,9 @@ pub const SCHEMA: Check = Check {
     description: "A schema is bound to the service.",
     impact: "GraphQL requests are answered with 503 SCHEMA_NOT_BOUND.",
     remedy: "Store a schema with `POST /soml` and bind it with `PUT /soml/{id}/objects`; or start \
-             the service with `--schema FILE`. Where a server stores the schemas, it must respond at the address \
-             in `soml.storage.*`, and allow reading and writing. Files of stored schemas that are missing come back from a backup, or \
-             when the schema is sent again with `PUT /soml/{id}`.",
+             the service with `--schema FILE`. If a server stores the schemas, it must respond at \
+             the address in `soml.storage.*` and allow reading and writing. Restore missing files \
+             of stored schemas from a backup, or send the schema again with `PUT /soml/{id}`.",
 };
 
 /// The rights on schemas.
@@ -77,10 +77,10 @@ pub const SEARCH: Check = Check {
     id: "2100",
     name: "Search",
     kind: "search",
-    description: "A schema is bound to the search service, and the search engine answers.",
+    description: "A schema is bound to the search service, and the search engine responds.",
     impact: "Searches fail.",
-    remedy: "Bind a schema with `PUT /soml/{id}/search`. If the search engine does not answer, look in the log \
-             for the cause; OpenSearch must respond at `indexer.rest.uris`.",
+    remedy: "Bind a schema with `PUT /soml/{id}/search`. If the search engine does not respond, \
+             look in the log for the cause; OpenSearch must respond at `indexer.rest.uris`.",
 };
 
 /// The indexes of the bound schema.
@@ -88,10 +88,11 @@ pub const INDEXES: Check = Check {
     id: "2200",
     name: "Indexes",
     kind: "indexes",
-    description: "All indexes of the bound schema are there and complete.",
-    impact: "Searches of some objects fail, or miss what has changed since their indexes were built.",
-    remedy: "`GET /soml/info` says which index is not well and why. Indexes that are being built need time; \
-             after a failure, look in the log and bind the schema again with `PUT /soml/{id}/search`.",
+    description: "All indexes of the bound schema exist and are complete.",
+    impact: "Searches of some objects fail, or miss changes since their indexes were built.",
+    remedy: "`GET /soml/info` shows which index has a problem and why. Indexes that are being built \
+             need time; after a failure, look in the log and bind the schema again with `PUT \
+             /soml/{id}/search`.",
 };
 
 /// What indexes are written to.
@@ -99,7 +100,7 @@ pub const INDEXER: Check = Check {
     id: "2300",
     name: "Indexer",
     kind: "indexer",
-    description: "The engine that indexes are written to is configured and answers.",
+    description: "The engine that indexes are written to is configured and responds.",
     impact: "No index can be built.",
     remedy: "OpenSearch must respond at `indexer.host`, and accept `indexer.username` and \
              `indexer.credentials`. With `indexer.indexingEnabled`, the service needs data: \
@@ -124,8 +125,9 @@ pub const COMPOSITION: Check = Check {
     kind: "graphql",
     description: "The schemas of the subgraphs are composed.",
     impact: "GraphQL requests are answered with 503 GATEWAY_STARTING.",
-    remedy: "The message and the log say which subgraph is waited for. A subgraph with an address for \
-             good-to-go (`graphql.service.N.gtg`) is asked for its schema once that says `OK`.",
+    remedy: "The message and the log name the subgraphs that the gateway is waiting for. The schema \
+             of a subgraph with a good-to-go address (`graphql.service.N.gtg`) is fetched once that \
+             returns `OK`.",
 };
 
 /// Changes of the schemas of subgraphs.
@@ -135,9 +137,10 @@ pub const SCHEMA_CHANGES: Check = Check {
     kind: "graphql",
     description: "Changed schemas are served. This check is listed while they are not.",
     impact: "Clients see the composite schema from before the change.",
-    remedy: "The log says what is wrong. The next schemas that fit together are served without a restart: those of the \
-             subgraphs with `poll.interval`, or the file of `gateway.supergraph.file`, which `soml compose --output` \
-             replaces as a whole. A restart would fail until then.",
+    remedy: "The log says what is wrong. The next schemas that compose are served without a \
+             restart: those of the subgraphs with `poll.interval`, or the file of \
+             `gateway.supergraph.file`, which `soml compose --output` replaces atomically. A \
+             restart would fail until then.",
 };
 
 /// A service behind the edge.
@@ -145,8 +148,9 @@ pub const UPSTREAM: Check = Check {
     id: "4100",
     name: "Service behind the edge",
     kind: "http",
-    description: "The service behind the edge answers, and says that it is well.",
+    description: "The service behind the edge responds and reports that it is healthy.",
     impact: "Requests to the service fail; those to other services do not.",
-    remedy: "The record of the service below says what is wrong with it. If it has none, the servers at \
-             `edge.route.N.address` do not answer at the path of `edge.route.N.health`; look in the log for the cause.",
+    remedy: "The health record of the service below says what is wrong with it. If there is none, \
+             the servers at `edge.route.N.address` do not respond at the path of \
+             `edge.route.N.health`; look in the log for the cause.",
 };

@@ -13,8 +13,8 @@ use super::service::Host;
 use super::table::{Access, Route};
 use super::{docs, loggers_route, operations, page, schema_route};
 
-/// Begins the routes of a service with those that every service has beside its endpoint: pages, probes, health records and
-/// the printed schema.
+/// Begins the routes of a service with those that every service has in addition to its endpoint: pages, probes,
+/// health records and the printed schema.
 #[must_use]
 pub fn common_routes<H: Host>(app: Arc<H>) -> Routes<H> {
     let [index, file, docs, docs_page] = pages();
@@ -66,7 +66,7 @@ async fn metrics_text<H: Host>(State(app): State<Arc<H>>) -> Response {
     app.state().metrics.response().await
 }
 
-/// Returns the rows of what every service shows to everybody: how it is, its pages, and what a provider of tokens needs.
+/// Returns the rows of what every service shows to everyone: how it is, its pages, and what a provider of tokens needs.
 #[must_use]
 pub fn public_rows() -> Vec<Route> {
     let provider = [login_route(), keys_route()];
@@ -77,13 +77,13 @@ pub fn public_rows() -> Vec<Route> {
         .collect()
 }
 
-/// Returns the rows of what every service says of how it is.
+/// Returns the rows of the status routes of every service.
 #[must_use]
 pub fn state_rows() -> Vec<Route> {
     states().into()
 }
 
-/// GraphiQL shows nothing of a schema until it has a token, and the documentation is the same for everybody.
+/// GraphiQL shows nothing of a schema until it has a token, and the documentation is the same for everyone.
 fn pages() -> [Route; 4] {
     ["/", "/graphiql/{version}/{name}", "/docs", "/docs/{page}"]
         .map(|path| Route::get(path).public())

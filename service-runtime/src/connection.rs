@@ -22,7 +22,7 @@ pub(crate) struct Connected {
 }
 
 impl Connected {
-    /// Tells handlers of it.
+    /// Makes it available to handlers.
     pub(crate) fn note(self, extensions: &mut Extensions) {
         extensions.insert(self.client);
         if let Some(held) = self.held {

@@ -53,9 +53,9 @@ pub struct HealthRecord {
     pub impact: Cow<'static, str>,
     /// Where the troubleshooting advice is: a path with an anchor, or an address elsewhere.
     pub troubleshooting: String,
-    /// What is checked.
+    /// Description of the check.
     pub description: Cow<'static, str>,
-    /// What was found.
+    /// Result of the check.
     pub message: String,
     /// The individual checks.
     pub health_checks: Vec<HealthRecord>,
@@ -101,7 +101,7 @@ impl HealthRecord {
         }
     }
 
-    /// Returns the effect on clients that a status has where nobody says more.
+    /// Returns the default effect of a status on clients.
     #[must_use]
     pub fn impact_of(status: Status) -> &'static str {
         match status {
@@ -111,7 +111,7 @@ impl HealthRecord {
     }
 }
 
-/// What the troubleshooting page says of a check.
+/// Advice about a check on the troubleshooting page.
 #[derive(Clone, Debug)]
 pub struct Advice {
     /// What links lead to, where they lead to this page.
@@ -133,7 +133,7 @@ pub struct Check {
     pub name: &'static str,
     /// What kind of component it looks at.
     pub kind: &'static str,
-    /// What it looks at, as a sentence.
+    /// Description of the check, as a sentence.
     pub description: &'static str,
     /// The effect on clients where it fails.
     pub impact: &'static str,

@@ -49,7 +49,8 @@ pub enum ServeError {
 fn hint(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::AddrInUse => {
-            "; the port is in use, choose one with --port, or for the services beside it with `search.port` and `gateway.port`"
+            "; the port is in use: choose another with --port, or with `search.port` and \
+             `gateway.port` for the other services"
         }
         _ => "",
     }

@@ -34,7 +34,7 @@ pub struct LoggerLevels {
 pub struct LevelChange {
     /// Another level of the root.
     pub root: Option<String>,
-    /// Other levels of loggers; null takes the own level of one away.
+    /// Changed levels of loggers; null removes the level of a logger.
     #[serde(default)]
     pub loggers: BTreeMap<String, Option<String>>,
 }

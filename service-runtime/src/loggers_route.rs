@@ -37,7 +37,7 @@ pub(crate) async fn change<H: Host>(
     };
     let body = body::read(request, limits, &app.state().resources).await?;
     let change: LevelChange = serde_json::from_slice(&body.text).map_err(|error| {
-        let message = format!("the body is no change of levels: {error}");
+        let message = format!("the body is not a change of levels: {error}");
         HttpError::new(common::REQUEST_MALFORMED, message)
     })?;
     let described = described(&change);
@@ -50,7 +50,8 @@ pub(crate) async fn change<H: Host>(
 fn of<H: Host>(app: &H) -> Result<&Arc<dyn Loggers>, HttpError> {
     let loggers = app.state().loggers.as_ref();
     loggers.ok_or_else(|| {
-        let message = "the log of this process belongs to the program that has started the service";
+        let message = "the log of this process is controlled by the program that started the \
+                       service";
         HttpError::new(code::PATH_NOT_FOUND, message)
     })
 }

@@ -153,9 +153,11 @@ impl From<LoginError> for Refusal {
                 Refusal::coded(code::LOGIN_RATE_LIMITED, &text, Some(retry_after.as_secs()))
             }
             LoginError::Busy(error) => match HttpError::of_slot(error) {
-                error if error.code == shared::OVERLOADED => {
-                    Refusal::coded(error.code, "too many log-ins wait for a processor", Some(1))
-                }
+                error if error.code == shared::OVERLOADED => Refusal::coded(
+                    error.code,
+                    "too many log-ins are waiting for a processor",
+                    Some(1),
+                ),
                 error => Refusal::Http(error),
             },
             // A token that cannot be signed, and whatever else is no fault of the user.

@@ -91,7 +91,7 @@ impl Metrics {
         matches!(self, Metrics::Shown(_))
     }
 
-    /// Answers `GET /metrics`; that there is no such path, where metrics are not shown.
+    /// Answers `GET /metrics`; with 404 if metrics are disabled.
     pub async fn response(&self) -> Response {
         match self {
             Metrics::Shown(exposition) => exposition.response().await,

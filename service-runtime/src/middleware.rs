@@ -106,7 +106,7 @@ impl ServiceRouter {
         ServiceRouter(Arc::new(Whole { inner, rows }))
     }
 
-    /// Answers a request, which came by a connection where nobody has noted that before.
+    /// Answers a request, which came by a connection where no one has noted that before.
     pub(crate) async fn receive(self, mut request: Request, connected: Connected) -> Response {
         match &self.0.inner {
             Inner::Middleware(middleware) => middleware.receive(request, Some(connected)).await,
@@ -205,7 +205,7 @@ impl Middleware {
         Router::new().fallback_service(receive.into_service())
     }
 
-    /// Answers a request, which came by a connection where nobody has noted that before.
+    /// Answers a request, which came by a connection where no one has noted that before.
     async fn receive(&self, mut request: Request, connected: Option<Connected>) -> Response {
         let OuterStage {
             callers,
@@ -327,7 +327,7 @@ struct InnerStage {
 
 /// Answers requests to the paths that no row of the table of routes has, such as a proxy does.
 ///
-/// Nobody has looked at their tokens before.
+/// No one has looked at their tokens before.
 #[async_trait]
 pub trait OtherPaths: Send + Sync + 'static {
     /// Answers a request. Its extensions have its [`RequestId`], and its [`ClientAddress`] where that is known.
@@ -451,7 +451,7 @@ fn behind(
     })
 }
 
-/// Tells handlers of the request.
+/// Makes the request id and the connection available to handlers.
 fn note(extensions: &mut Extensions, id: RequestId, connected: Option<Connected>) {
     extensions.insert(id);
     if let Some(connected) = connected {

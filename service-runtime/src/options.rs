@@ -9,7 +9,7 @@ use super::caller_lists::{HostNames, Origins};
 use super::tls::TlsFiles;
 use super::trusted_proxies::TrustedProxies;
 
-/// What every service can be told, whatever it serves.
+/// Options that every service has.
 #[derive(Clone, Debug)]
 pub struct HostOptions {
     /// Name of the service in health records and at `/__about`.
@@ -59,7 +59,7 @@ pub struct ListenerOptions {
 /// Whose requests are answered: names of the service, and web pages.
 #[derive(Clone, Debug)]
 pub struct CallerOptions {
-    /// Names under which clients may call, beside those of this machine.
+    /// Host names that requests may use, in addition to those of this machine.
     pub hosts: HostNames,
     /// Origins of web pages that may call.
     pub origins: Origins,

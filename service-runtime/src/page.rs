@@ -86,7 +86,7 @@ const EXPLAIN: &str =
 const TOKEN: &str = "<label class=\"token\"><span>Token</span> <input type=\"text\" id=\"token\" \
      autocomplete=\"off\" spellcheck=\"false\"></label>";
 
-/// Answers browsers with GraphiQL and everybody else with where to go.
+/// Answers browsers with GraphiQL and everyone else with where to go.
 ///
 /// The page itself is public. So where requests need a token it shows nothing of the schema, and
 /// asks for one.
@@ -145,7 +145,7 @@ pub(crate) async fn index<H: Host>(
 /// Answers with what the page shows of the schema, for a page that had to ask for a token first.
 pub(crate) async fn examples<H: Host>(State(app): State<Arc<H>>) -> Response {
     if !app.state().options.graphiql {
-        return HttpError::new(code::PATH_NOT_FOUND, "there is no page").into_response();
+        return HttpError::new(code::PATH_NOT_FOUND, "the page does not exist").into_response();
     }
     let bound = app.shown();
     let bound = bound.as_deref();

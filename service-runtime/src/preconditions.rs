@@ -32,7 +32,7 @@ pub fn expected(headers: &HeaderMap) -> Result<Expected, HttpError> {
     Ok(Expected { one_of, none_of })
 }
 
-/// Tells whether a client has the representation with this tag already.
+/// Returns whether a client has the representation with this tag already.
 ///
 /// # Errors
 /// When `If-None-Match` is no list of entity tags.

@@ -1,7 +1,7 @@
 //! Log lines about callers that are refused for where they come from.
 //!
 //! Whoever operates a service learns from them which property would allow a page or a host name. What is refused
-//! comes from anybody, so each origin or name is logged once in a while, and few of them altogether.
+//! comes from anyone, so each origin or name is logged once in a while, and few of them altogether.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -36,7 +36,7 @@ impl Refusals {
         if let Some(omitted) = self.note(key, Instant::now()) {
             tracing::warn!(
                 origin, %code, property, omitted,
-                "refused a request from a web page of another origin, which the property can allow"
+                "refused a request from a web page of another origin; the property can allow it"
             );
         }
     }
@@ -47,7 +47,7 @@ impl Refusals {
         if let Some(omitted) = self.note((property, host.clone()), Instant::now()) {
             tracing::warn!(
                 host, %code, property, omitted,
-                "refused a request under another host name, which the property can allow"
+                "refused a request for an unknown host name; the property can allow it"
             );
         }
     }

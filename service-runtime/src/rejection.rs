@@ -178,7 +178,7 @@ fn answer(code: ErrorCode, message: &str) -> Vec<u8> {
     let error = HttpError::new(code, message);
     let (status, body) = (error.status, error.body().to_string());
     let id = Uuid::new_v4();
-    tracing::info!(request_id = %id, status = status.as_u16(), "refused what is no request");
+    tracing::info!(request_id = %id, status = status.as_u16(), "refused a malformed request");
     format!(
         "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nx-content-type-options: nosniff\r\n\
          {X_REQUEST_ID}: {id}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",

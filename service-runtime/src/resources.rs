@@ -25,7 +25,7 @@ static THREADS: LazyLock<Option<Runtime>> = LazyLock::new(|| {
 pub struct ResourceOptions {
     /// Memory that all requests together may hold, in bytes; `None` for a quarter of what the process has.
     pub memory: Option<u64>,
-    /// Number of requests that are executed at once off the async workers; `None` for the number of cores.
+    /// Number of requests that run off the async workers at a time; `None` for the number of cores.
     pub slots: Option<u64>,
     /// Maximum number of requests that wait for a slot.
     pub queue: usize,

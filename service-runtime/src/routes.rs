@@ -105,7 +105,7 @@ impl<H: Host> Routes<H> {
         self.add(route.with_right(Right::Everything), handler)
     }
 
-    /// Says who may ask for a path where there is nothing: without a row, only those with a token learn that.
+    /// Sets who may learn that a path does not exist: without a row, only callers with a token do.
     #[must_use]
     pub fn absent(mut self, route: Route) -> Self {
         self.rows.push(route);
@@ -156,7 +156,7 @@ async fn administers<H: Host>(
     if app.state().verifier.is_some() && sender.is_none() {
         return HttpError::unauthenticated(Refusal::Missing).into_response();
     }
-    // Where tokens are asked for and nobody here can verify one, nobody is known to administer anything.
+    // Where tokens are asked for and no one here can verify one, no one is known to administer anything.
     if !app.needs_tokens() && app.state().verifier.is_none()
         || Manager::new(sender.as_deref(), role, None).may_everything()
     {

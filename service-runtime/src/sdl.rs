@@ -1,4 +1,4 @@
-//! The printed API of a schema: made when somebody first asks for it, once.
+//! The printed API of a schema: made when someone first asks for it, once.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};

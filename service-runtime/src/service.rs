@@ -16,7 +16,7 @@ pub trait Host: Send + Sync + 'static {
     /// Returns what it has whatever it serves.
     fn state(&self) -> &HostState;
 
-    /// Tells whether clients need a token.
+    /// Returns whether clients need a token.
     fn needs_tokens(&self) -> bool {
         self.state().verifier.is_some()
     }
@@ -54,7 +54,7 @@ pub trait Shown: Send + Sync {
     /// Returns sample queries, the one to begin with first.
     fn examples(&self) -> &[Example];
 
-    /// Tells whether the schema lets clients ask for plans.
+    /// Returns whether the schema lets clients ask for plans.
     fn may_explain(&self) -> bool;
 
     /// Returns the API in the GraphQL schema definition language, for whoever asks for it.
@@ -68,7 +68,7 @@ pub trait Shown: Send + Sync {
 /// A sample query.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Example {
-    /// What it shows, in a few words.
+    /// Its title.
     pub title: &'static str,
     /// The GraphQL document.
     pub query: String,

@@ -1,4 +1,4 @@
-//! Look-ups that everybody who asks at the same time shares, so that nobody has more than one of them to answer,
+//! Look-ups that everyone who asks at the same time shares, so that no one has more than one of them to answer,
 //! however many clients ask for the health of a service.
 
 use std::sync::atomic::{AtomicU64, Ordering};

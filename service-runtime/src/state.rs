@@ -19,11 +19,11 @@ use super::resources::{ResourceOptions, resources};
 
 /// What every running service has.
 pub struct HostState {
-    /// What it was told.
+    /// Its options.
     pub options: HostOptions,
     /// What all requests share.
     pub resources: Resources,
-    /// What verifies tokens; `None` where nobody does.
+    /// What verifies tokens; `None` where no one does.
     pub verifier: Option<Arc<Verifier>>,
     /// The load of data at the start.
     pub loading: Arc<LoadProgress>,
@@ -66,7 +66,7 @@ impl HostState {
         }
     }
 
-    /// Makes every request need a token that the verifier accepts; none where there is no verifier.
+    /// Requires a token accepted by the verifier for every request; no token without a verifier.
     #[must_use]
     pub fn with_verifier(mut self, verifier: Option<Arc<Verifier>>) -> Self {
         self.verifier = verifier;
@@ -118,7 +118,7 @@ impl HostState {
         self.draining.store(true, Ordering::Relaxed);
     }
 
-    /// Tells whether the service is to end.
+    /// Returns whether the service is to end.
     #[must_use]
     pub fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)

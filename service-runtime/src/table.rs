@@ -14,13 +14,13 @@ use soml_core::rbac::Operation;
 /// Where services answer GraphQL requests.
 pub const GRAPHQL: &str = "/graphql";
 
-/// Who may use a route, where a service demands tokens. Without tokens, everybody may.
+/// Who may use a route, where a service demands tokens. Without tokens, everyone may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Access {
-    /// Everybody.
+    /// Everyone.
     Public,
-    /// Everybody who takes what is in the cache. `cache=false` makes the service work for whoever asks, so that needs a
+    /// Everyone who takes what is in the cache. `cache=false` makes the service work for whoever asks, so that needs a
     /// token.
     PublicIfCached,
     /// Whoever has a valid token.
@@ -105,25 +105,25 @@ impl Route {
         }
     }
 
-    /// A route for `GET` and `HEAD`, for whoever has a token.
+    /// A route for `GET` and `HEAD`, for callers with a token.
     #[must_use]
     pub const fn get(path: &'static str) -> Self {
         Route::new(Some(Method::GET), path)
     }
 
-    /// A route for `POST`, for whoever has a token.
+    /// A route for `POST`, for callers with a token.
     #[must_use]
     pub const fn post(path: &'static str) -> Self {
         Route::new(Some(Method::POST), path)
     }
 
-    /// A route for `PUT`, for whoever has a token.
+    /// A route for `PUT`, for callers with a token.
     #[must_use]
     pub const fn put(path: &'static str) -> Self {
         Route::new(Some(Method::PUT), path)
     }
 
-    /// A route for `DELETE`, for whoever has a token.
+    /// A route for `DELETE`, for callers with a token.
     #[must_use]
     pub const fn delete(path: &'static str) -> Self {
         Route::new(Some(Method::DELETE), path)
@@ -142,14 +142,14 @@ impl Route {
         }
     }
 
-    /// Says who may use the route.
+    /// Sets who may use the route.
     #[must_use]
     pub fn for_callers(mut self, access: Access) -> Self {
         self.access = access;
         self
     }
 
-    /// Opens the route to everybody.
+    /// Opens the route to everyone.
     #[must_use]
     pub fn public(self) -> Self {
         self.for_callers(Access::Public)
@@ -249,7 +249,7 @@ impl Table {
         }
     }
 
-    /// Tells whether a request has to wait until data are loaded.
+    /// Returns whether a request has to wait until data are loaded.
     pub(crate) fn needs_data(&self, method: &Method, path: &str) -> bool {
         // The routes ignore slashes at the beginning, too.
         let path = format!("/{}", path.trim_start_matches('/'));

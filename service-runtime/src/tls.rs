@@ -40,7 +40,7 @@ pub enum TlsError {
         source: io::Error,
     },
     /// A file holds something else than is expected.
-    #[error("{} holds no {expected} in PEM", path.display())]
+    #[error("{} contains no {expected} in PEM", path.display())]
     Pem {
         /// The file.
         path: PathBuf,
@@ -48,7 +48,7 @@ pub enum TlsError {
         expected: &'static str,
     },
     /// The key is that of a different certificate, or of a kind that is not known.
-    #[error("the key in {} does not go with the certificate in {}", key.display(), certificate.display())]
+    #[error("the key in {} does not match the certificate in {}", key.display(), certificate.display())]
     Mismatch {
         /// The file with the certificate.
         certificate: PathBuf,
@@ -113,11 +113,12 @@ impl ServerTls {
                     let (text, cause) = (error.to_string(), std::error::Error::source(&error));
                     if failed.as_ref() != Some(&text) {
                         let cause = cause.map(ToString::to_string);
-                        tracing::error!(%error, cause, "the new certificate cannot be used, and the last one is");
+                        tracing::error!(%error, cause, "the new certificate cannot be used; the \
+                                                        previous one stays in use");
                     }
                     failed = Some(text);
                 }
-                Err(error) => tracing::error!(%error, "the certificate could not be looked at"),
+                Err(error) => tracing::error!(%error, "the certificate could not be checked"),
             }
         }
     }

@@ -12,7 +12,7 @@ use service_auth::Verifier;
 
 use super::table::{GRAPHQL, Table};
 
-/// What is done with the tokens of requests.
+/// How tokens of requests are handled.
 #[non_exhaustive]
 pub enum Tokens {
     /// Every request needs one, except on public routes.
@@ -23,7 +23,7 @@ pub enum Tokens {
     /// One that is there must be valid. What requests without a token may is for those to say whom they are passed
     /// on to.
     Read(Arc<Verifier>),
-    /// Nobody looks at them here.
+    /// No one looks at them here.
     Unread,
 }
 
@@ -74,7 +74,7 @@ pub fn authenticated(routes: Router, verifier: Arc<Verifier>) -> Router {
     routes.layer(middleware::from_fn_with_state(verifier, admit))
 }
 
-/// Tells whether a request is for a WebSocket.
+/// Returns whether a request is for a WebSocket.
 fn opens_stream(request: &Request) -> bool {
     let is_path = request.uri().path() == GRAPHQL;
     is_path && asks_for_websocket(request.method(), request.headers())
@@ -94,7 +94,7 @@ async fn authenticate(verifier: &Verifier, request: &mut Request) -> Result<Send
     }
 }
 
-/// Tells whether a request needs no token. What nearly all requests are for needs one, and is not looked up.
+/// Returns whether a request needs no token. What nearly all requests are for needs one, and is not looked up.
 fn is_public(request: &Request, table: &Table) -> bool {
     let uri = request.uri();
     uri.path() != GRAPHQL && table.is_public(request.method(), uri.path(), uri)

@@ -1,6 +1,6 @@
 //! Proxies in front of a service, and what is believed of them.
 //!
-//! Anybody can send `X-Forwarded-*`. They are read only on connections from addresses that the operator lists.
+//! Anyone can send `X-Forwarded-*`. They are read only on connections from addresses that the operator lists.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};

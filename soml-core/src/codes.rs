@@ -80,8 +80,8 @@ codes! {
          `LoadOptions`."
         "objects: [[[[[[[[]]]]]]]]   # and many more\n";
     SeveralDocuments "SEVERAL_DOCUMENTS" Error "more than one YAML document"
-        "A SOML file contains one YAML document, and `---` begins a second one. Put it into a file \
-         of its own."
+        "A SOML file contains one YAML document, but `---` begins a second one. Put that into a \
+         separate file."
         "objects: {}\n---\nobjects: {}\n";
     DuplicateKey "DUPLICATE_KEY" Error "a duplicate key in a mapping"
         "A key can have only one value. Remove or rename all but one occurrence. A key that is \
@@ -99,7 +99,7 @@ codes! {
         "The value would contain itself."
         "objects: &all\n  Film: *all\n";
     WrongType "WRONG_TYPE" Error "a value of the wrong form"
-        "The key expects another form of value: a mapping, a list, a string, a boolean or a number."
+        "The key expects a value of a different form: a mapping, a list, a string, a boolean or a number."
         "objects:\n  Film: {props: [title]}\n";
     SeveralTexts "SEVERAL_TEXTS" Warning "a list where one string is expected"
         "Descriptive keys take a single string. The first string of the list is used."
@@ -133,7 +133,7 @@ codes! {
          `specialPrefixes` takes precedence."
         "prefixes: {voc: http://example.org/a#}\nspecialPrefixes: {vocab_prefix: voc, vocab_iri: http://example.org/b#}\n";
     BadName "BAD_NAME" Error "an invalid name"
-        "A name has at least one character besides its prefix, and at most 500 bytes."
+        "A name has at least one character after its prefix, and at most 500 bytes."
         "objects:\n  'voc:': {}\n";
     ReservedName "RESERVED_NAME" Error "a reserved name"
         "`id`, `type`, `value`, `lang` and names that begin with `__` are fields of every object \
@@ -221,13 +221,13 @@ codes! {
         "A stored property has at most one inverse. If the inverse property declares an inverse \
          too, that must be this property."
         "objects:\n  Film: {props: {a: {range: Film, inverseOf: b}, b: {range: Film, inverseOf: c}, c: {range: Film}}}\n";
-    RdfPropIgnored "RDF_PROP_IGNORED" Warning "`rdfProp` beside `inverseAlias`"
+    RdfPropIgnored "RDF_PROP_IGNORED" Warning "`rdfProp` together with `inverseAlias`"
         "An alias uses the RDF property of the aliased property; `rdfProp` has no effect."
         "objects:\n  Film: {props: {role: {range: Role, inverseAlias: film, rdfProp: 'voc:role'}}}\n  Role: {props: {film: {range: Film}}}\n";
-    FederatedServiceIgnored "FEDERATED_SERVICE_IGNORED" Warning "data that another SPARQL service holds"
-        "`sparqlFederatedService` says that another SPARQL service holds the instances of an object or the \
-         values of a property. No other service is asked: what is not in the store of this service is \
-         missing from the answers."
+    FederatedServiceIgnored "FEDERATED_SERVICE_IGNORED" Warning "data in another SPARQL service"
+        "`sparqlFederatedService` declares that another SPARQL service holds the instances of an object or the \
+         values of a property. That service is not queried: data that are not in the store of this service are \
+         missing from responses."
         "objects:\n  Film: {sparqlFederatedService: archive}\n";
     SymmetricRange "SYMMETRIC_RANGE" Error "a symmetric property that cannot be its own inverse"
         "The values of a symmetric property have the same property themselves, so its range must \
@@ -237,7 +237,7 @@ codes! {
         "A subclass that redeclares a property keeps the inherited range or narrows it to a \
          subclass. `disabledChecks: rangeCheck` switches this check off."
         "objects:\n  Work: {kind: abstract, props: {year: {range: integer}}}\n  Film: {inherits: Work, props: {year: {range: string}}}\n";
-    RegexInheritance "REGEX_INHERITANCE" Error "a regular expression in place of an inherited one"
+    RegexInheritance "REGEX_INHERITANCE" Error "a regular expression that replaces an inherited one"
         "Instances of a subclass are instances of the superclass and must match its expression \
          too. `disabledChecks: regexInheritanceCheck` switches this check off."
         "objects:\n  Work: {kind: abstract, regex: 'work/'}\n  Film: {inherits: Work, regex: 'film/'}\n";
@@ -245,10 +245,10 @@ codes! {
         "A subclass cannot turn a list into a single value or the reverse, nor revoke \
          `nonNullable` or `nonNullableElements`: GraphQL does not allow it."
         "objects:\n  Work: {kind: abstract, props: {title: {max: inf}}}\n  Film: {inherits: Work, props: {title: {max: 1}}}\n";
-    PathInheritance "PATH_INHERITANCE" Warning "an inherited property with another RDF property"
+    PathInheritance "PATH_INHERITANCE" Warning "an inherited property with a different RDF property"
         "Each type reads the RDF property that it declares, and a query on the superclass tests each \
-         object by that of its type. That is slower than one property for all, and an `inverseAlias` \
-         to the property follows that of its range alone."
+         object by the RDF property of its type. That is slower than one RDF property for all types, \
+         and an `inverseAlias` to the property follows only the RDF property of its range."
         "objects:\n  Work: {kind: abstract, props: {title: {}}}\n  Film: {inherits: Work, props: {title: {rdfProp: 'rdfs:label'}}}\n";
     BadLangSpec "BAD_LANG_SPEC" Error "an invalid language specification"
         "`fetch` is a list such as `en~,fr,NONE`, or begins with `ALL`; `validate` is a list such \
@@ -272,7 +272,7 @@ codes! {
         "The action names an object or a property that the schema does not have, so it permits \
          nothing."
         "objects: {Film: {}}\nrbac: {roles: {Reader: {actions: ['Flim/*/read']}}}\n";
-    BadRowRule "BAD_ROW_RULE" Error "a filter or preset of a role that cannot be meant"
+    BadRowRule "BAD_ROW_RULE" Error "an invalid filter or preset of a role"
         "`filters` has a condition for each object and operation, `presets` a value for each object and property. \
          Claims of the caller are written `$claims.<name>`. A rule for something that does not exist would protect \
          nothing."

@@ -139,19 +139,19 @@ impl Scalar {
         scalars.find(|scalar| *scalar != Scalar::Iri && scalar.datatype_iri() == iri)
     }
 
-    /// Tells whether values are numbers, which compare across datatypes.
+    /// Returns whether values are numbers, which compare across datatypes.
     #[must_use]
     pub fn is_numeric(self) -> bool {
         self.is_integer() || self.is_float() || self == Scalar::Decimal
     }
 
-    /// Tells whether values are integers.
+    /// Returns whether values are integers.
     #[must_use]
     pub fn is_integer(self) -> bool {
         self.integer_bounds().is_some()
     }
 
-    /// Tells whether values are binary floating-point numbers.
+    /// Returns whether values are binary floating-point numbers.
     #[must_use]
     pub fn is_float(self) -> bool {
         matches!(
@@ -185,7 +185,7 @@ impl Scalar {
         })
     }
 
-    /// Tells whether a floating-point value satisfies the sign rule of the scalar.
+    /// Returns whether a floating-point value satisfies the sign rule of the scalar.
     #[must_use]
     pub fn float_in_bounds(self, value: f64) -> bool {
         match self {

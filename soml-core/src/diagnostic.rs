@@ -1,6 +1,6 @@
 //! What tools find out about a document, as data. Rendering it is left to the caller.
 //!
-//! A [`Finding`] knows its places as spans. With the text at hand it becomes a [`Diagnostic`], which has lines and columns,
+//! A [`Finding`] knows its places as spans. With the text available it becomes a [`Diagnostic`], which has lines and columns,
 //! too.
 
 use std::collections::HashSet;
@@ -22,7 +22,7 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// Where it is; `None` if it has no single place.
     pub place: Option<Place>,
-    /// What is wrong, as a lower-case fragment.
+    /// The problem, as a lower-case fragment.
     pub message: String,
     /// How to fix it, if that is known.
     pub help: Option<String>,
@@ -48,7 +48,7 @@ pub struct Place {
 pub struct Label {
     /// Where it is.
     pub place: Place,
-    /// What is there.
+    /// Description of the place.
     pub message: String,
 }
 
@@ -62,7 +62,7 @@ pub struct Finding {
     pub severity: Severity,
     /// Where it is; `None` if it has no single place.
     pub span: Option<Span>,
-    /// What is wrong, as a lower-case fragment.
+    /// The problem, as a lower-case fragment.
     pub message: String,
     /// How to fix it, if that is known.
     pub help: Option<String>,
@@ -295,7 +295,7 @@ impl Findings {
         &mut self.discarded
     }
 
-    /// Tells whether the document cannot be used.
+    /// Returns whether the document cannot be used.
     pub(crate) fn has_errors(&self) -> bool {
         self.errors > 0
     }

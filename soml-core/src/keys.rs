@@ -279,7 +279,7 @@ pub(crate) static SEARCH: Table = Table {
         key(
             "index",
             Shape::Bool,
-            "Makes it searchable; `false` disables the other keys.",
+            "Makes the object or property searchable; `false` disables the other keys.",
         ),
         key("analysis", Shape::Map(&ANALYSIS), "Text analysis."),
         key(
@@ -432,7 +432,9 @@ pub(crate) static PROPERTY: Table = Table {
         key(
             "inverseAlias",
             Shape::Text,
-            "Property of the range to be read in inverse direction; nothing is stored for this property. `null` removes an inherited one, as a nearer `rdfProp` does.",
+            "Property of the range to read in inverse direction; nothing is stored for this \
+             property. `null` removes an inherited alias, as does an `rdfProp` that is declared \
+             closer to the object.",
         ),
         key(
             "inverseOf",
@@ -464,7 +466,7 @@ pub(crate) static PROPERTY: Table = Table {
         key(
             "kind",
             Shape::Choice(PROPERTY_KINDS),
-            "Only a hint; the range decides.",
+            "Only a hint; `range` decides.",
         ),
         key(
             "lang",
@@ -593,7 +595,8 @@ pub(crate) static ROLE: Table = Table {
         key(
             "presets",
             Shape::Any,
-            "Values that written objects have and clients cannot choose, by object and property.",
+            "Values that are set in written objects and cannot be chosen by clients, by object and \
+             property.",
         ),
     ],
 };
@@ -605,13 +608,17 @@ pub(crate) static ROW_FILTER: Table = Table {
         key(
             "read",
             Shape::Any,
-            "The condition on what is shown, as `where` takes it.",
+            "Condition on the objects that can be read, in the form of `where`.",
         ),
         key(
             "write",
             Shape::Any,
-            "The condition on what is created and changed, before and after.",
+            "Condition on objects that are created or changed, checked before and after the change.",
         ),
-        key("delete", Shape::Any, "The condition on what is deleted."),
+        key(
+            "delete",
+            Shape::Any,
+            "Condition on objects that are deleted.",
+        ),
     ],
 };

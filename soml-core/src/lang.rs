@@ -57,7 +57,7 @@ impl LangSpec {
         &ANY
     }
 
-    /// Tells whether the specification says nothing: it is as if absent.
+    /// Returns whether the specification is empty, as if it were absent.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.head == LangHead::Preference && self.items.is_empty()
@@ -114,7 +114,7 @@ pub struct LangValidation {
 #[error("{message}")]
 #[non_exhaustive]
 pub struct LangSpecError {
-    /// What is wrong, as a lower-case fragment.
+    /// The problem, as a lower-case fragment.
     pub message: String,
 }
 

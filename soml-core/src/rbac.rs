@@ -112,7 +112,7 @@ impl Operation {
     }
 }
 
-/// What a text in a row rule stands for.
+/// The meaning of a string in a row rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operand<'t> {
     /// The text itself.

@@ -220,7 +220,7 @@ pub enum Max {
 }
 
 impl Max {
-    /// Tells whether more than one value is allowed, so that the GraphQL field is a list.
+    /// Returns whether more than one value is allowed, so that the GraphQL field is a list.
     #[must_use]
     pub fn is_multiple(self) -> bool {
         !matches!(self, Max::Count(0 | 1))
@@ -452,7 +452,7 @@ impl Schema {
         std::iter::successors(Some(object), |&id| self[id].inherits)
     }
 
-    /// Tells whether `object` is `ancestor` or inherits from it.
+    /// Returns whether `object` is `ancestor` or inherits from it.
     #[must_use]
     pub fn is_a(&self, object: ObjectId, ancestor: ObjectId) -> bool {
         self.lineage(object).any(|id| id == ancestor)
@@ -493,7 +493,7 @@ impl Schema {
         self.objects.iter().map(interface).collect()
     }
 
-    /// Tells whether `object` or an ancestor has a name, so that it is GraphQL `Nameable`.
+    /// Returns whether `object` or an ancestor has a name, so that it is GraphQL `Nameable`.
     #[must_use]
     pub fn is_nameable(&self, object: ObjectId) -> bool {
         self[object].name_property.is_some()

@@ -34,7 +34,7 @@ pub enum ValueKind {
 }
 
 impl Value {
-    /// Tells whether there is nothing.
+    /// Returns whether there is nothing.
     #[must_use]
     pub fn is_null(&self) -> bool {
         self.kind == ValueKind::Null

@@ -42,7 +42,7 @@ const MAX_CLASSES: usize = 1_000;
 /// `limit` largest classes; of equally large ones those that sort first.
 ///
 /// # Errors
-/// When the store fails, or the context says that nobody waits any more.
+/// When the store fails, or the context says that no one waits any more.
 pub async fn class_counts(
     data: DataView<'_>,
     properties: &[NamedNode],
@@ -66,7 +66,7 @@ pub async fn class_counts(
 /// they have one, or if the schema has no types to look for.
 ///
 /// # Errors
-/// When the store fails, or the context says that nobody waits any more.
+/// When the store fails, or the context says that no one waits any more.
 pub async fn classes_instead(
     schema: &Schema,
     store: &dyn GraphStore,

@@ -56,14 +56,16 @@ impl Row<'_> {
     pub(crate) fn node(&self, column: usize) -> Result<&NamedNode, StoreError> {
         match self.term(column)? {
             Term::NamedNode(node) => Ok(node),
-            _ => Err(malformed("has another term where an IRI was asked for")),
+            _ => Err(malformed("has a different term where an IRI was expected")),
         }
     }
 
     pub(crate) fn text(&self, column: usize) -> Result<&str, StoreError> {
         match self.term(column)? {
             Term::Literal(literal) => Ok(literal.value()),
-            _ => Err(malformed("has another term where a string was asked for")),
+            _ => Err(malformed(
+                "has a different term where a string was expected",
+            )),
         }
     }
 
@@ -73,7 +75,7 @@ impl Row<'_> {
         let digits = text.strip_suffix(".0").unwrap_or(text);
         digits
             .parse()
-            .map_err(|_| malformed("has no number where a count was asked for"))
+            .map_err(|_| malformed("has no number where a count was expected"))
     }
 }
 

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 /// What goes wrong with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Nobody listens, and connections that are open end.
+    /// No one listens, and connections that are open end.
     Refuse,
     /// The connection is reset.
     Reset,
@@ -52,7 +52,7 @@ pub struct Harm {
 pub struct FaultProxy {
     address: SocketAddr,
     shared: Arc<Shared>,
-    /// Whether nobody listens.
+    /// Whether no one listens.
     refuses: watch::Sender<bool>,
 }
 

@@ -53,7 +53,7 @@ const DOWN: &str = "DOWNSTREAM_SERVICE_ERROR";
 const NOBODY: &str = "nobody listens at the address";
 
 impl Row {
-    /// Tells whether there is no server that could do anything.
+    /// Returns whether there is no server that could do anything.
     pub fn is_about_nobody(&self) -> bool {
         self.fault == NOBODY
     }
@@ -167,7 +167,7 @@ fn statuses() -> Vec<Row> {
         row(
             "it answers 200 with HTML",
             status("200 OK", "text/html", html),
-            "not of a media type of GraphQL",
+            "not have a GraphQL media type",
         ),
         Row {
             code: "UNAUTHENTICATED",

@@ -92,7 +92,7 @@ impl Number {
         })
     }
 
-    /// Tells whether the number is whole.
+    /// Returns whether the number is whole.
     pub fn is_whole(&self) -> bool {
         matches!(self, Number::Finite { digits, point, .. }
             if *point >= i64::try_from(digits.len()).expect("a short text"))

@@ -113,7 +113,7 @@ impl Seen {
     }
 }
 
-/// Returns a port where nobody listens.
+/// Returns a port where no one listens.
 pub fn nobody() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     format!("http://{}/graphql", listener.local_addr().unwrap())

@@ -284,7 +284,7 @@ impl Exchange {
         self.has_outcome = true;
     }
 
-    /// Notes why there is no response, or none that can be used: one of few words, such as `timeout`.
+    /// Notes why there is no usable response, by one of a few words such as `timeout`.
     pub fn failed(&mut self, error_type: &'static str) {
         self.has_outcome = true;
         self.fail(error_type);
@@ -297,7 +297,7 @@ impl Exchange {
 }
 
 impl Drop for Exchange {
-    /// Notes that nobody waits for the outcome any more.
+    /// Notes that no one waits for the outcome any more.
     fn drop(&mut self) {
         if !self.has_outcome && !self.is_untraced() {
             self.span.record("error.type", "cancelled");
@@ -358,7 +358,7 @@ pub fn record_route(span: &Span, method: &Method, route: &str) {
     span.record("otel.name", name);
 }
 
-/// Returns the name of a method; `_OTHER` for those that nobody knows, which a caller can make up.
+/// Returns the name of a method; `_OTHER` for those that no one knows, which a caller can make up.
 fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

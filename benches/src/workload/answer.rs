@@ -99,7 +99,7 @@ impl Answer {
         self.values.len() + self.objects.iter().map(Answer::len).sum::<usize>()
     }
 
-    /// Tells whether there is no value at all.
+    /// Returns whether there is no value at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -58,10 +58,10 @@ impl Checker {
         let label = &*server.label;
         if let Checked::Unanswered(why) = &checked {
             if server.missed_check() {
-                tracing::warn!(route, server = label, why, "a server is left out");
+                tracing::warn!(route, server = label, why, "a server is skipped");
             }
         } else if server.answered_check() {
-            tracing::info!(route, server = label, "a server answers again");
+            tracing::info!(route, server = label, "a server responds again");
         }
         let checked = Arc::new(checked);
         server.checked.store(Some(Arc::clone(&checked)));
@@ -86,7 +86,7 @@ impl Checker {
                 return Checked::Unanswered(if is_connect {
                     "it cannot be connected to"
                 } else {
-                    "it broke the connection off"
+                    "it closed the connection early"
                 });
             }
         };
@@ -101,9 +101,9 @@ impl Checker {
             Some(record) if status.is_success() || status == StatusCode::SERVICE_UNAVAILABLE => {
                 Checked::Record(Box::new(record))
             }
-            _ if status.is_success() => Checked::Answered(Status::Ok, "it answers".to_owned()),
+            _ if status.is_success() => Checked::Answered(Status::Ok, "it responds".to_owned()),
             _ if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
-                Checked::Answered(Status::Ok, "it answers, and demands a token".to_owned())
+                Checked::Answered(Status::Ok, "it responds and requires a token".to_owned())
             }
             _ => Checked::Answered(Status::Error, format!("its health check answered {status}")),
         }

@@ -50,38 +50,38 @@ codes! { CompositionCode {
         help "move it to the object types that implement the interface, or to their fields";
     CONTEXTUAL_ARGUMENT_NOT_CONTEXTUAL_IN_ALL_SUBGRAPHS "An argument has `@fromContext` in one subgraph and is required in another."
         help "make the argument optional there, or give it `@fromContext` too";
-    CONTEXT_INVALID_SELECTION "The selection of `@fromContext` does not fit the types of its context.";
-    CONTEXT_NAME_INVALID "The name of a context is no name, or has an underscore."
-        help "take a name of letters and digits";
+    CONTEXT_INVALID_SELECTION "The selection of `@fromContext` does not match the types of its context.";
+    CONTEXT_NAME_INVALID "The name of a context is not a GraphQL name, or contains an underscore."
+        help "use a name of letters and digits";
     CONTEXT_NOT_SET "`@fromContext` names a context that no type of the subgraph sets.";
     CONTEXT_NO_RESOLVABLE_KEY "A type with contextual arguments has no resolvable key in the subgraph."
         help "add a `@key` to the type: values from contexts are sent with its entities";
     COST_APPLIED_TO_INTERFACE_FIELD "`@cost` is on a field of an interface."
         help "move it to the fields of the object types that implement the interface";
-    DEFAULT_VALUE_USES_INACCESSIBLE "A default value that clients see uses something that they do not.";
+    DEFAULT_VALUE_USES_INACCESSIBLE "A default value that clients can see uses something that they cannot.";
     DIRECTIVE_COMPOSITION_ERROR "`@composeDirective` names something that cannot be composed.";
-    DIRECTIVE_DEFINITION_INVALID "A directive of federation is defined otherwise than the specification does.";
-    DISALLOWED_INACCESSIBLE "`@inaccessible` is on a built-in type, or on a type of introspection.";
-    EMPTY_MERGED_ENUM_TYPE "An enum has no value that all subgraphs know."
+    DIRECTIVE_DEFINITION_INVALID "The definition of a federation directive differs from the specification.";
+    DISALLOWED_INACCESSIBLE "`@inaccessible` is on a built-in type or on an introspection type.";
+    EMPTY_MERGED_ENUM_TYPE "An enum has no value that all subgraphs define."
         help "give all of these subgraphs at least one common value";
-    EMPTY_MERGED_INPUT_TYPE "An input object has no field that all subgraphs know."
+    EMPTY_MERGED_INPUT_TYPE "An input object has no field that all subgraphs define."
         help "give all of these subgraphs at least one common field";
     ENUM_VALUE_MISMATCH "An enum is both input and output, and its values differ between subgraphs."
         help "add the value there, or hide it everywhere with `@inaccessible` until all subgraphs have it";
-    EXTENSION_WITH_NO_BASE "A type is extended, and no subgraph defines it."
+    EXTENSION_WITH_NO_BASE "A type is extended, but no subgraph defines it."
         help "define the type in one subgraph, or correct its name";
-    EXTERNAL_ARGUMENT_DEFAULT_MISMATCH "An argument of an external field has another default value than where the field is resolved."
+    EXTERNAL_ARGUMENT_DEFAULT_MISMATCH "The default value of an argument of an external field differs from where the field is resolved."
         help "give the external field the same default value";
     EXTERNAL_ARGUMENT_MISSING "An external field lacks an argument that it has where it is resolved."
         help "add the argument to the external field";
-    EXTERNAL_ARGUMENT_TYPE_MISMATCH "An argument of an external field has another type than where the field is resolved."
+    EXTERNAL_ARGUMENT_TYPE_MISMATCH "The type of an argument of an external field differs from where the field is resolved."
         help "give the argument of the external field the same type";
-    EXTERNAL_COLLISION_WITH_ANOTHER_DIRECTIVE "`@external` is beside a directive that asks the subgraph to resolve the field.";
+    EXTERNAL_COLLISION_WITH_ANOTHER_DIRECTIVE "`@external` is used together with a directive that requires the subgraph to resolve the field.";
     EXTERNAL_MISSING_ON_BASE "A field is external in every subgraph that has it."
         help "define the field in another subgraph, or remove `@external` from one that resolves it";
     EXTERNAL_ON_INTERFACE "`@external` is on a field of an interface."
         help "remove `@external` here; the fields of object types can have it";
-    EXTERNAL_TYPE_MISMATCH "An external field has another type than where it is resolved."
+    EXTERNAL_TYPE_MISMATCH "The type of an external field differs from where it is resolved."
         help "give the external field the same type";
     EXTERNAL_UNUSED "An external field is used by no key, requirement, provision or interface.";
     FIELD_ARGUMENT_DEFAULT_MISMATCH "An argument has different default values in subgraphs."
@@ -90,13 +90,13 @@ codes! { CompositionCode {
         help "give the argument one type in all subgraphs; only whether it takes null may differ";
     FIELD_TYPE_MISMATCH "A field has types in subgraphs that cannot be merged."
         help "give it one type in all subgraphs; output types may differ where one includes the other, as `Int` includes `Int!`";
-    IMPLEMENTED_BY_INACCESSIBLE "Something is inaccessible that an accessible interface needs.";
+    IMPLEMENTED_BY_INACCESSIBLE "Something that an accessible interface needs is inaccessible.";
     INPUT_FIELD_DEFAULT_MISMATCH "A field of an input object has different default values in subgraphs."
         help "write the same default value in all subgraphs, or in none";
-    INTERFACE_FIELD_NO_IMPLEM "An object type lacks a field of an interface that it implements once subgraphs are merged."
+    INTERFACE_FIELD_NO_IMPLEM "After merging, an object type lacks a field of an interface that it implements."
         help "add the field to the type in a subgraph that can resolve it, or take it from the interface";
-    INTERFACE_KEY_MISSING_IMPLEMENTATION_TYPE "A subgraph has a key on an interface, and lacks one of its implementations."
-        help "add the type with its key to that subgraph: who resolves an interface by a key must know every implementation";
+    INTERFACE_KEY_MISSING_IMPLEMENTATION_TYPE "A subgraph has a key on an interface but lacks one of its implementations."
+        help "add the type with its key to that subgraph: a subgraph that resolves an interface by a key must know every implementation";
     INTERFACE_KEY_NOT_ON_IMPLEMENTATION "An implementation lacks a key that its interface has."
         help "add the same `@key` to the implementation";
     INTERFACE_OBJECT_USAGE_ERROR "`@interfaceObject` is used wrongly.";
@@ -113,38 +113,38 @@ codes! { CompositionCode {
         help "take a field without arguments as key";
     KEY_FIELDS_SELECT_INVALID_TYPE "A field of a `@key` is of an interface or a union."
         help "select fields of object types, scalars and enums";
-    KEY_INVALID_FIELDS "The fields of a `@key` are no selection of the type."
+    KEY_INVALID_FIELDS "The fields of a `@key` are not a valid selection of the type."
         help "select fields that the type has in this subgraph";
-    KEY_INVALID_FIELDS_TYPE "The argument `fields` of a `@key` is no string."
+    KEY_INVALID_FIELDS_TYPE "The argument `fields` of a `@key` is not a string."
         help "write the fields as one string, such as `\"id name\"`";
     KEY_UNSUPPORTED_ON_INTERFACE "`@key` is on an interface in a version of federation before 2.3."
         help "link federation 2.3 or later, or put the key on the object types";
     LINK_IMPORT_NAME_MISMATCH "Subgraphs import a directive under different names."
         help "import it under one name in all subgraphs";
-    LIST_SIZE_APPLIED_TO_NON_LIST "`@listSize` is on a field that is no list."
+    LIST_SIZE_APPLIED_TO_NON_LIST "`@listSize` is on a field that is not a list."
         help "name the fields that are lists in `sizedFields`, or remove `@listSize`";
     LIST_SIZE_INVALID_ASSUMED_SIZE "The assumed size of `@listSize` is negative.";
-    LIST_SIZE_INVALID_SIZED_FIELD "A sized field of `@listSize` is no list of the field's type.";
-    LIST_SIZE_INVALID_SLICING_ARGUMENT "A slicing argument of `@listSize` is no integer argument of the field.";
-    MAX_VALIDATION_SUBGRAPH_PATHS_EXCEEDED "There are too many ways through the subgraphs to check them all.";
+    LIST_SIZE_INVALID_SIZED_FIELD "A sized field of `@listSize` is not a list field of the field's type.";
+    LIST_SIZE_INVALID_SLICING_ARGUMENT "A slicing argument of `@listSize` is not an integer argument of the field.";
+    MAX_VALIDATION_SUBGRAPH_PATHS_EXCEEDED "There are too many paths through the subgraphs to check them all.";
     MERGED_DIRECTIVE_APPLICATION_ON_EXTERNAL "A directive that is merged is on an external field."
         help "move the directive to the subgraphs that resolve the field";
-    MISSING_TRANSITIVE_AUTH_REQUIREMENTS "A field lacks what the fields that it requires demand of a request."
+    MISSING_TRANSITIVE_AUTH_REQUIREMENTS "A field lacks authorization requirements of the fields that it requires."
         help "repeat the requirements of the required fields on this one";
     NO_CONTEXT_IN_SELECTION "The selection of `@fromContext` names no context."
         help "begin with the context, as in `$name { field }`";
     NO_QUERIES "No subgraph has a query."
         help "add a field to `Query` in one of the subgraphs";
-    ONLY_INACCESSIBLE_CHILDREN "A type is accessible, and nothing in it is."
+    ONLY_INACCESSIBLE_CHILDREN "A type is accessible, but nothing in it is."
         help "make the type `@inaccessible` too, or something in it accessible";
-    OVERRIDE_COLLISION_WITH_ANOTHER_DIRECTIVE "`@override` is beside `@external`, `@requires` or `@provides`."
+    OVERRIDE_COLLISION_WITH_ANOTHER_DIRECTIVE "`@override` is used together with `@external`, `@requires` or `@provides`."
         help "remove one of the two directives";
     OVERRIDE_FROM_SELF_ERROR "`@override` takes a field from its own subgraph."
         help "name the subgraph that resolved the field before, or remove `@override`";
     OVERRIDE_LABEL_INVALID "The label of an `@override` is malformed.";
     OVERRIDE_ON_INTERFACE "`@override` is on a field of an interface."
         help "put `@override` on the fields of the object types";
-    OVERRIDE_SOURCE_HAS_OVERRIDE "`@override` takes a field from a subgraph that takes it from another."
+    OVERRIDE_SOURCE_HAS_OVERRIDE "`@override` takes a field from a subgraph that itself overrides it from another."
         help "name the subgraph that resolves the field in the end, and remove the other `@override`";
     PROVIDES_DIRECTIVE_IN_FIELDS_ARG "The fields of a `@provides` have a directive."
         help "remove the directive from the fields";
@@ -152,12 +152,12 @@ codes! { CompositionCode {
         help "provide fields without arguments";
     PROVIDES_FIELDS_MISSING_EXTERNAL "A field of a `@provides` is not external."
         help "add `@external` to the provided field in this subgraph if it resolves it only here; otherwise remove it from `@provides`";
-    PROVIDES_INVALID_FIELDS "The fields of a `@provides` are no selection of the field's type."
-        help "select fields that the type of the field has in this subgraph: those of other subgraphs are written there too, with `@external`";
-    PROVIDES_INVALID_FIELDS_TYPE "The argument `fields` of a `@provides` is no string."
+    PROVIDES_INVALID_FIELDS "The fields of a `@provides` are not a valid selection of the field's type."
+        help "select fields that the type of the field has in this subgraph: fields of other subgraphs are declared there too, with `@external`";
+    PROVIDES_INVALID_FIELDS_TYPE "The argument `fields` of a `@provides` is not a string."
         help "write the fields as one string, such as `\"id name\"`";
-    PROVIDES_ON_NON_OBJECT_FIELD "`@provides` is on a field without fields of its own."
-        help "remove `@provides`: there are no fields below this one";
+    PROVIDES_ON_NON_OBJECT_FIELD "`@provides` is on a field without subfields."
+        help "remove `@provides`: this field has no subfields";
     PROVIDES_UNSUPPORTED_ON_INTERFACE "`@provides` is on a field of an interface."
         help "put `@provides` on the fields of the object types";
     QUERY_ROOT_TYPE_INACCESSIBLE "The query type is inaccessible.";
@@ -173,22 +173,22 @@ codes! { CompositionCode {
         help "remove the directive from the fields";
     REQUIRES_FIELDS_MISSING_EXTERNAL "A field of a `@requires` is not external."
         help "add `@external` to the required field if another subgraph resolves it; otherwise remove it from `@requires`";
-    REQUIRES_INVALID_FIELDS "The fields of a `@requires` are no selection of the type."
-        help "select fields that the type has in this subgraph: those of other subgraphs are written there too, with `@external`";
-    REQUIRES_INVALID_FIELDS_TYPE "The argument `fields` of a `@requires` is no string."
+    REQUIRES_INVALID_FIELDS "The fields of a `@requires` are not a valid selection of the type."
+        help "select fields that the type has in this subgraph: fields of other subgraphs are declared there too, with `@external`";
+    REQUIRES_INVALID_FIELDS_TYPE "The argument `fields` of a `@requires` is not a string."
         help "write the fields as one string, such as `\"id name\"`";
     REQUIRES_UNSUPPORTED_ON_INTERFACE "`@requires` is on a field of an interface."
         help "put `@requires` on the fields of the object types";
-    ROOT_MUTATION_USED "A type is named `Mutation` and is not the mutation type.";
-    ROOT_QUERY_USED "A type is named `Query` and is not the query type.";
-    ROOT_SUBSCRIPTION_USED "A type is named `Subscription` and is not the subscription type.";
+    ROOT_MUTATION_USED "A type is named `Mutation` but is not the mutation type.";
+    ROOT_QUERY_USED "A type is named `Query` but is not the query type.";
+    ROOT_SUBSCRIPTION_USED "A type is named `Subscription` but is not the subscription type.";
     SATISFIABILITY_ERROR "A query that the merged schema allows cannot be answered by the subgraphs.";
     SHAREABLE_HAS_MISMATCHED_RUNTIME_TYPES "A shareable field has no object type that all subgraphs can return."
         help "let the subgraphs have an object type in common there, or one subgraph resolve the field";
-    TYPE_DEFINITION_INVALID "A type of federation is defined otherwise than the specification does.";
-    TYPE_KIND_MISMATCH "Types of one name are of different kinds in subgraphs."
+    TYPE_DEFINITION_INVALID "The definition of a federation type differs from the specification.";
+    TYPE_KIND_MISMATCH "Types with the same name have different kinds in subgraphs."
         help "give the types one kind, or different names";
-    TYPE_WITH_ONLY_UNUSED_EXTERNAL "A type of a federation 1 subgraph has nothing but external fields without use."
+    TYPE_WITH_ONLY_UNUSED_EXTERNAL "A type of a federation 1 subgraph has only unused external fields."
         help "remove the type from this subgraph, or use its fields in `@requires` or `@provides`";
     UNKNOWN_FEDERATION_LINK_VERSION "A subgraph uses a version of federation that is not known.";
     UNKNOWN_LINK_VERSION "A subgraph uses a version of `@link` that is not known.";
@@ -197,28 +197,28 @@ codes! { CompositionCode {
 } }
 
 codes! { HintCode {
-    CONTEXTUAL_ARGUMENT_NOT_CONTEXTUAL_IN_ALL_SUBGRAPHS "An argument has `@fromContext` in one subgraph only, and is left out of the merged schema."
+    CONTEXTUAL_ARGUMENT_NOT_CONTEXTUAL_IN_ALL_SUBGRAPHS "An argument has `@fromContext` in only one subgraph and is left out of the merged schema."
         help "add `@fromContext` in the other subgraphs, or remove the argument there";
     DIRECTIVE_COMPOSITION_INFO "`@composeDirective` names a directive that is composed without it, or subgraphs link different major versions of a feature that is not composed."
         help "link one major version in all subgraphs";
-    DIRECTIVE_COMPOSITION_WARN "A composed directive has another name where it is not composed, or a `@cacheTag` that cannot tag anything."
+    DIRECTIVE_COMPOSITION_WARN "A composed directive has a different name in a subgraph that does not compose it, or a `@cacheTag` cannot tag anything."
         help "import the directive under one name in all subgraphs";
     FROM_SUBGRAPH_DOES_NOT_EXIST "`@override` names a subgraph that does not exist."
         help "correct the name, or remove `@override` once the other subgraph is gone";
-    IMPLICITLY_UPGRADED_FEDERATION_VERSION "A subgraph links a feature that asks for a later version of federation than it links."
+    IMPLICITLY_UPGRADED_FEDERATION_VERSION "A subgraph links a feature that needs a later version of federation than the subgraph links."
         help "link that version of federation";
     INCONSISTENT_ARGUMENT_PRESENCE "An optional argument is missing in a subgraph, and is left out of the merged schema."
         help "add the argument in all subgraphs, so that clients can use it";
-    INCONSISTENT_BUT_COMPATIBLE_ARGUMENT_TYPE "An argument has different types in subgraphs, of which one includes the others."
+    INCONSISTENT_BUT_COMPATIBLE_ARGUMENT_TYPE "An argument has different but compatible types in subgraphs."
         help "write the same type in all subgraphs";
-    INCONSISTENT_BUT_COMPATIBLE_FIELD_TYPE "A field has different types in subgraphs, of which one includes the others."
+    INCONSISTENT_BUT_COMPATIBLE_FIELD_TYPE "A field has different but compatible types in subgraphs."
         help "write the same type in all subgraphs";
     INCONSISTENT_DEFAULT_VALUE_PRESENCE "A default value is missing in a subgraph, and is left out of the merged schema."
         help "write the same default value in all subgraphs, so that it is kept";
     INCONSISTENT_DESCRIPTION "Descriptions differ between subgraphs."
         help "write the same description in all subgraphs, or in one";
     INCONSISTENT_ENTITY "A type has a key in some subgraphs only."
-        help "add a `@key` in all subgraphs, or rename the type where it is another one";
+        help "add a `@key` in all subgraphs, or rename the type where it means something else";
     INCONSISTENT_ENUM_VALUE_FOR_INPUT_ENUM "A value of an input enum is missing in a subgraph, and is left out of the merged schema."
         help "add the value in all subgraphs, so that clients can use it";
     INCONSISTENT_ENUM_VALUE_FOR_OUTPUT_ENUM "A value of an output enum is missing in a subgraph."
@@ -238,7 +238,7 @@ codes! { HintCode {
     INCONSISTENT_OBJECT_VALUE_TYPE_FIELD "A field of a type without keys is missing in a subgraph."
         help "add the field in all subgraphs, or a `@key` to the type";
     INCONSISTENT_RUNTIME_TYPES_FOR_SHAREABLE_RETURN "A shareable field can return different object types in subgraphs."
-        help "let the field return the same object types in all subgraphs: which of them is asked is not said";
+        help "let the field return the same object types in all subgraphs: any of them may be called";
     INCONSISTENT_TYPE_SYSTEM_DIRECTIVE_LOCATIONS "A directive has different locations in subgraphs."
         help "write the same locations in all subgraphs";
     INCONSISTENT_TYPE_SYSTEM_DIRECTIVE_REPEATABLE "A directive is repeatable in some subgraphs only."

@@ -257,7 +257,7 @@ fn check_arguments(
         let known = field.argument_by_name(&given.name);
         if let Some(known) = known.filter(|known| !fits(schema, &known.ty, &given.value)) {
             return Err(format!(
-                "the argument `{}` of `{parent}.{}` is of the type `{}`, and {} is no value of it",
+                "the argument `{}` of `{parent}.{}` is of the type `{}`, and {} is not a value of it",
                 given.name, field.name, known.ty, given.value
             )
             .into());

@@ -13,7 +13,7 @@ use super::code::{CompositionCode, HintCode};
 pub struct CompositionError {
     /// The code.
     pub code: CompositionCode,
-    /// What is wrong, for people.
+    /// The problem, in human-readable form.
     pub message: String,
     /// The element of the schema, such as `Planet.mass` or `Query.planet(id:)`.
     pub coordinate: Option<String>,

@@ -228,7 +228,7 @@ impl<'g> Walk<'g> {
     }
 
     /// Follows a field of the objects of a state, with its position and where they can be had by keys; returns what is
-    /// wrong if nobody can resolve it.
+    /// wrong if no one can resolve it.
     fn follow(
         &mut self,
         (at, state, reached): (usize, &State<'g>, &Waves),
@@ -315,7 +315,7 @@ impl<'g> Walk<'g> {
         keys.any(|key| self.graph.ready(interface, &key.fields, &waves).is_some())
     }
 
-    /// Describes a field whose objects have types that nobody can tell.
+    /// Describes a field whose objects have types that no one can tell.
     fn untyped(&self, at: usize, field: FieldId, subgraphs: &[Subgraph]) -> CompositionError {
         let definition = self.supergraph.field(field);
         let parent = &self.supergraph.ty(self.visited[at].0.ty).name;
@@ -416,7 +416,7 @@ impl<'g> Walk<'g> {
         states
     }
 
-    /// Describes a field that nobody can resolve, with a query that asks for it.
+    /// Describes a field that no one can resolve, with a query that asks for it.
     fn unanswerable(&self, at: usize, field: FieldId, subgraphs: &[Subgraph]) -> CompositionError {
         let definition = self.supergraph.field(field);
         let state = &self.visited[at].0;
@@ -438,16 +438,17 @@ impl<'g> Walk<'g> {
                 format!("it is external in {subgraph}")
             } else if !self.is_given(join, state) {
                 format!(
-                    "{subgraph} resolves it, and no object above gives the context of its arguments"
+                    "{subgraph} resolves it, but no object above provides the context of its \
+                     arguments"
                 )
             } else if keys.is_empty() {
-                format!("{subgraph} resolves it, and `{parent}` has no resolvable key there")
+                format!("{subgraph} resolves it, but `{parent}` has no resolvable key there")
             } else if join.requires.is_some() {
                 format!(
                     "{subgraph} resolves it from fields that cannot be had, or its keys cannot be"
                 )
             } else {
-                format!("{subgraph} resolves it, and no key that leads there can be had")
+                format!("{subgraph} resolves it, but no key that leads there is available")
             });
         }
         if reasons.is_empty() {
@@ -468,7 +469,7 @@ impl<'g> Walk<'g> {
             .help(self.way_out(field, parent, &here.join(" or "), subgraphs))
     }
 
-    /// Says how a field might be reached.
+    /// Returns a suggestion how a field could be made reachable.
     fn way_out(&self, field: FieldId, parent: &Name, here: &str, subgraphs: &[Subgraph]) -> String {
         let definition = self.supergraph.field(field);
         let mut joins = definition.joins.iter();

@@ -23,7 +23,7 @@ const SELECTING: [&str; 3] = [
 ];
 
 /// Upgrades all subgraphs of federation 1. Returns for each subgraph what cannot be upgraded: types of which nothing is
-/// left, and extensions of what nobody defines.
+/// left, and extensions of what no one defines.
 pub(super) fn upgrade(subgraphs: &mut [Subgraph]) -> Vec<Vec<CompositionError>> {
     let mut errors = vec![Vec::new(); subgraphs.len()];
     if !subgraphs.iter().any(Subgraph::is_federation_1) {
@@ -113,7 +113,7 @@ fn without_base(subgraphs: &[Subgraph]) -> Vec<(usize, Name)> {
 
 fn no_base(subgraph: &Subgraph, name: &Name) -> CompositionError {
     let message = format!(
-        "`{name}` is extended in `{}`, and no subgraph defines it",
+        "`{name}` is extended in `{}`, but no subgraph defines it",
         subgraph.name
     );
     let place = subgraph.place(subgraph.schema.types[name].location());

@@ -73,7 +73,7 @@ pub(super) fn of_subgraph(
     }
 }
 
-/// Says that a subgraph answered what is no error, with its message where it has one.
+/// Returns the error for a malformed error of a subgraph, with its message if it has one.
 fn malformed(error: &SubgraphError<'_>, fault: &str, subgraph: &str) -> GraphqlError {
     let mut message = format!("the subgraph `{subgraph}` answered a malformed error: {fault}");
     if !error.message.is_empty() {
@@ -90,7 +90,7 @@ pub(super) fn of_request(
     subgraph: &str,
     path: Vec<PathSegment>,
 ) -> GraphqlError {
-    let message = format!("the subgraph `{subgraph}` gave no answer: {reason}");
+    let message = format!("the subgraph `{subgraph}` did not respond: {reason}");
     GraphqlError::new(code, message)
         .on(path)
         .with("serviceName", subgraph)

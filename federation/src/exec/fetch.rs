@@ -33,7 +33,7 @@ impl Failure {
         }
     }
 
-    /// Says that the client has gone away.
+    /// Returns the outcome for a client that has disconnected.
     pub(super) fn cancelled() -> Self {
         Failure {
             code: shared::CANCELLED,
@@ -176,7 +176,7 @@ pub(crate) fn log(subgraph: &Subgraph, error: &TransportError, request_id: &str)
         causes.push(format!("{reason:?}"));
     }
     let (subgraph, causes) = (&subgraph.name, causes.join(": "));
-    tracing::warn!(subgraph, request_id, %error, causes, "a subgraph gave no answer");
+    tracing::warn!(subgraph, request_id, %error, causes, "a subgraph did not respond");
 }
 
 /// Returns the JSON text of a request with an operation, which is a JSON string.

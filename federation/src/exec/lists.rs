@@ -224,7 +224,7 @@ impl Run {
             surplus.iter().for_each(|object| self.fail(step, *object));
             let failure = Failure {
                 code: code::LIMIT_GATEWAY_CONTEXTS,
-                reason: format!("it would be asked with more than {limit} values from contexts"),
+                reason: format!("it would be fetched with more than {limit} values from contexts"),
             };
             self.error(request, &[List::of(position, vec![surplus])], &failure);
         }
@@ -244,7 +244,7 @@ impl Run {
             let field = supergraph.field(self.walk().tree.node(*node).field);
             let parent = &supergraph.ty(field.parent).name;
             let message = format!(
-                "`{parent}.{}` takes `{argument}` from a context, and there is no value",
+                "`{parent}.{}` takes `{argument}` from a context that has no value",
                 field.name
             );
             let key = Arc::clone(&self.walk().tree.node(*node).key);

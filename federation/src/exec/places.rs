@@ -79,7 +79,7 @@ impl Walk<'_> {
     }
 }
 
-/// Finds what the places of objects have in common. There can be more of them than anybody could list.
+/// Finds what the places of objects have in common. There can be more of them than anyone could list.
 pub(super) struct CommonPlaces<'w> {
     walk: Walk<'w>,
     known: HashMap<ObjectId, Rc<Common>>,

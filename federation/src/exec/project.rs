@@ -180,7 +180,7 @@ impl<'p> Projection<'p, '_> {
             }
             Value::Object(object) if !ty.is_list() => self.object(object, node, ty),
             Value::Leaf(text) => self.leaf(store.text(text), ty, self.walk.tree.node(node).kind),
-            _ => self.wrong("the value has another form than its type"),
+            _ => self.wrong("the value does not have the form of its type"),
         };
         match written {
             Ok(()) => Ok(()),

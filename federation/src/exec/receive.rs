@@ -108,7 +108,7 @@ impl Run {
                         }
                     }
                 }
-                // Nobody is asked for no entities.
+                // No one is asked for no entities.
                 _ if objects.is_empty() => {}
                 _ => {
                     let reason = "the list of entities is missing, or has the wrong length";

@@ -58,13 +58,13 @@ pub struct Execution {
     pub slots: Arc<Slots>,
     /// Whether traces of the stack in errors of subgraphs are passed on.
     pub stacktraces: bool,
-    /// Whether subgraphs are not asked again for what they have said of entities.
+    /// Whether entities that subgraphs have already returned are reused.
     pub memo: EntityMemo,
     /// How requests are shared with other executions, if they are.
     pub(crate) sharing: Option<Arc<Sharing>>,
     /// Counts what is not done again.
     pub(crate) savings: Option<Arc<dyn Savings>>,
-    /// What is noted of the execution, if somebody wants it explained.
+    /// What is noted of the execution, if someone wants it explained.
     pub(crate) notes: Option<Arc<Notes>>,
 }
 
@@ -217,7 +217,7 @@ impl Run {
         let is_cancelled = self.execution.context.call.cancellation.is_cancelled();
         while let Some(mut arrived) = self.arrived.pop_front() {
             if is_cancelled {
-                // Nobody reads what would be made of it.
+                // No one reads what would be made of it.
                 arrived.outcome = Err(Failure::cancelled());
             }
             if let Ok(received) = &arrived.outcome {
@@ -325,7 +325,7 @@ impl Run {
         }
     }
 
-    /// Says of the latest errors from which request of the plan they are.
+    /// Notes in the latest errors which request of the plan they come from.
     fn number_errors(&mut self, before: usize, position: usize) {
         for reported in &mut self.errors[before..] {
             reported.request = position;

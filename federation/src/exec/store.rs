@@ -16,7 +16,7 @@ pub(super) struct ObjectId(u32);
 /// A value of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Value {
-    /// Nobody has said anything of it.
+    /// No one has said anything of it.
     Absent,
     Null,
     /// A scalar, an enum value, or lists of them.
@@ -164,7 +164,7 @@ impl Store {
         self.values[self.index(object, member)]
     }
 
-    /// Returns whether somebody has given all values of an object and of the objects below it.
+    /// Returns whether someone has given all values of an object and of the objects below it.
     pub(super) fn is_complete(&self, object: ObjectId, members: &Members) -> bool {
         let mut members = members.list.iter();
         members.all(
@@ -429,8 +429,8 @@ impl Store {
             }
     }
 
-    /// Says why what a step would have fetched for an object is not there. What others have fetched stays; below
-    /// their objects, the same is said of what they have not fetched.
+    /// Records why the members that a step would have fetched for an object are missing. Those fetched by others stay; below
+    /// their objects, the same is recorded for what they have not fetched.
     pub(super) fn lack(&mut self, object: ObjectId, members: &Members, why: Lack) {
         for member in &members.list {
             match self.get(object, member.place) {

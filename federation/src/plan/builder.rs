@@ -208,7 +208,7 @@ impl<'s> Builder<'s> {
         let mut nodes = self.tree.class(class).nodes.clone();
         nodes.retain(|node| self.outlook.is_asked(*node));
         self.steps += 1 + nodes.len();
-        // What is at hand comes first, then what needs no more than a key: later fields find the groups
+        // What is available comes first, then what needs no more than a key: later fields find the groups
         // of earlier ones.
         let present = self.presences(class);
         nodes.sort_by_cached_key(|node| {

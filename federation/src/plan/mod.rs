@@ -56,7 +56,7 @@ pub struct Plan {
     /// The objects that representations are made of, each listing once: several requests are about the same ones, and
     /// what is known of entities is looked for there.
     pub listings: Vec<Listing>,
-    /// What it costs.
+    /// Its cost.
     pub cost: Cost,
     /// Whether no plan costs less. Where it is not known, there were too many candidates.
     pub is_optimal: bool,
@@ -82,7 +82,7 @@ pub struct Request {
     /// What the operation is made of, where there are several lists of entities, or objects are given values from
     /// contexts: for each value there is a list.
     pub template: Option<Template>,
-    /// What is done with the answer.
+    /// How the response is processed.
     pub steps: Vec<Step>,
     /// The positions of the steps, in the order in which they can begin.
     pub(crate) order: Vec<usize>,
@@ -101,7 +101,7 @@ pub struct Context {
     pub arguments: Vec<(NodeId, Name)>,
 }
 
-/// What is done with a part of an answer.
+/// How a part of a response is processed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Step {
@@ -149,7 +149,7 @@ pub enum Entry {
     },
 }
 
-/// What is planned.
+/// The input of planning.
 #[derive(Clone, Copy, Debug)]
 pub struct Planned<'p> {
     /// The supergraph.

@@ -11,7 +11,7 @@ use crate::operation::{Class, ClassId, NodeId, Output, Tree};
 use crate::supergraph::{Key, Selected, SubgraphId, TypeId};
 
 impl<'s> Builder<'s> {
-    /// Returns the interface that the objects of a class are known by, where nobody tells their types.
+    /// Returns the interface that the objects of a class are known by, where no one tells their types.
     pub(super) fn untyped(&self, class: ClassId) -> Option<TypeId> {
         let position = self.tree.class(class).position?;
         if self.typed.contains_key(&position) {

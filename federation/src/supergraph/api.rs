@@ -91,7 +91,7 @@ fn check_one_of(schema: &Schema) -> Result<(), Vec<SupergraphError>> {
     let wrong = fields.filter(|(_, field)| field.ty.is_non_null() || field.default_value.is_some());
     let errors = wrong.map(|(input, field)| {
         let message = format!(
-            "`{}.{}` is a field of a `@oneOf` input object: it must be nullable, and have no default",
+            "`{}.{}` is a field of a `@oneOf` input object: it must be nullable and have no default",
             input.name, field.name
         );
         let error = SupergraphError::new(code::INVALID_FEDERATION_SUPERGRAPH, message);

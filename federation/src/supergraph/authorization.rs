@@ -94,7 +94,7 @@ impl Supergraph {
             return Ok(());
         };
         let name = &directive.name;
-        let message = format!("`@{name}` on `{place}` needs an authorizer, and there is none");
+        let message = format!("`@{name}` on `{place}` needs an authorizer, but there is none");
         let error = SupergraphError::new(code::AUTHORIZER_MISSING, message);
         Err(error.at(directive.location(), &self.schema))
     }

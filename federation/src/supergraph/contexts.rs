@@ -66,7 +66,8 @@ impl Reader<'_> {
         let keys = ty.join(subgraph).into_iter().flat_map(|join| &join.keys);
         if keys.filter(|key| key.is_resolvable).count() == 0 {
             let message = format!(
-                "`{place}` takes arguments from contexts, and `{}` has no key there that resolves it",
+                "`{place}` takes arguments from contexts, but `{}` has no key there that resolves \
+                 it",
                 ty.name
             );
             self.wrong(message, given[0].location());
@@ -187,14 +188,14 @@ impl Reader<'_> {
                     if !inner.is_empty() {
                         self.one_value(there, inner, ty)?;
                     } else if there != ty {
-                        return Err(format!("`{name}` is `{}`, and not `{ty}`", field.ty));
+                        return Err(format!("`{name}` is `{}`, not `{ty}`", field.ty));
                     }
                 }
             }
         }
         match fields {
             0 | 1 => Ok(()),
-            _ => Err("several fields are selected, and one is expected".to_owned()),
+            _ => Err("several fields are selected, but one is expected".to_owned()),
         }
     }
 

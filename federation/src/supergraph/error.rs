@@ -6,14 +6,14 @@ use apollo_compiler::parser::SourceSpan;
 use apollo_compiler::validation::DiagnosticData;
 use graphql_service::{ErrorCode, Location};
 
-/// What is wrong with a supergraph, and where.
+/// A problem of a supergraph, and its place.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct SupergraphError {
     /// The code, from [`code`](crate::code).
     pub code: ErrorCode,
-    /// What is wrong, for people.
+    /// The problem, in human-readable form.
     pub message: String,
     /// The place in the SDL.
     pub location: Option<Location>,

@@ -89,7 +89,7 @@ impl Reader<'_> {
         let ty = &self.types[interface.index()];
         let span = self.schema.types[&ty.name].location();
         if ty.kind != TypeKind::Interface {
-            let message = format!("`{}` is an interface object, and no interface", ty.name);
+            let message = format!("`{}` is an interface object, but not an interface", ty.name);
             return self.wrong(message, span);
         }
         let (possible, join) = (ty.possible.clone(), &ty.joins[position]);
@@ -98,7 +98,8 @@ impl Reader<'_> {
             let known = &mut self.types[object.index()];
             if known.join(subgraph).is_some() {
                 let message = format!(
-                    "the subgraph `{}` has `{}` as an object of the interface `{}`, and knows `{}` beside it",
+                    "the subgraph `{}` has `{}` as an object of the interface `{}`, but also has \
+                     `{}`",
                     self.subgraphs[subgraph.index()].name,
                     self.types[interface.index()].name,
                     self.types[interface.index()].name,

@@ -48,7 +48,7 @@ pub struct Supergraph {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Subgraph {
-    /// The value of `join__Graph` that stands for it.
+    /// Its value in `join__Graph`.
     pub graph: Name,
     /// Its name.
     pub name: String,
@@ -97,7 +97,7 @@ pub struct Type {
     pub(crate) lends: Vec<FieldSet>,
 }
 
-/// What one subgraph says of a type.
+/// The declaration of a type in one subgraph.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct TypeJoin {
@@ -149,7 +149,7 @@ pub struct Field {
     pub(crate) value_shape: u32,
 }
 
-/// What one subgraph says of a field.
+/// The declaration of a field in one subgraph.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct FieldJoin {
@@ -303,7 +303,7 @@ impl Supergraph {
         self.type_id(self.schema.root_operation(operation)?)
     }
 
-    /// Returns whether a value of a type can be an object of another one.
+    /// Returns whether a value of the declared type can be an object of the other type.
     #[must_use]
     pub fn is_possible(&self, declared: TypeId, object: TypeId) -> bool {
         self.ty(declared).possible.binary_search(&object).is_ok()
@@ -321,7 +321,7 @@ impl Supergraph {
 }
 
 impl Type {
-    /// Returns what a subgraph says of the type.
+    /// Returns the declaration of the type in a subgraph.
     #[must_use]
     pub fn join(&self, subgraph: SubgraphId) -> Option<&TypeJoin> {
         let found = self
@@ -364,7 +364,7 @@ impl ContextArgument {
 }
 
 impl Field {
-    /// Returns what a subgraph says of the field.
+    /// Returns the declaration of the field in a subgraph.
     #[must_use]
     pub fn join(&self, subgraph: SubgraphId) -> Option<&FieldJoin> {
         let found = self

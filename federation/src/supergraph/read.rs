@@ -151,12 +151,10 @@ impl<'s> Reader<'s> {
 
     fn subgraphs(&mut self) {
         let Some(graphs) = self.schema.get_enum("join__Graph") else {
-            let message = "the enum `join__Graph` is missing: this is no supergraph";
+            let message = "the enum `join__Graph` is missing: this is not a supergraph";
             let error = SupergraphError::new(code::INVALID_FEDERATION_SUPERGRAPH, message)
                 .at(self.schema.schema_definition.location(), self.schema)
-                .help(
-                    "compose the schemas of the subgraphs, and take the supergraph that this gives",
-                );
+                .help("compose the schemas of the subgraphs and use the resulting supergraph");
             return self.errors.push(error);
         };
         for value in graphs.values.values() {

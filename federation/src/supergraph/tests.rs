@@ -156,7 +156,11 @@ fn what_contradicts_itself_is_reported_with_its_place() {
     );
     assert!(twice.unwrap_err()[0].message.contains("name `a`"));
     let plain = Supergraph::parse("type Query { a: Int }", "plain.graphql").unwrap_err();
-    assert!(plain[0].message.contains("no supergraph"), "{}", plain[0]);
+    assert!(
+        plain[0].message.contains("not a supergraph"),
+        "{}",
+        plain[0]
+    );
     let broken = Supergraph::parse("type Query {", "broken.graphql").unwrap_err();
     assert_eq!(broken[0].code, code::INVALID_FEDERATION_SUPERGRAPH);
 }
@@ -303,7 +307,7 @@ fn an_interface_object_that_is_met_as_an_object_of_another_interface_is_refused(
         );
         assert!(errors[0].location.is_some());
     }
-    // Where only the other subgraph leads there, nothing is answered that nobody knows.
+    // Where only the other subgraph leads there, nothing is answered that no one knows.
     let harmless = read(&types("n: N @join__field(graph: A)", "")).unwrap();
     let (b, ty) = (
         harmless.subgraph_id("b").unwrap(),

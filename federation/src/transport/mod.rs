@@ -29,7 +29,7 @@ pub struct SubgraphRequest {
     pub body: Bytes,
     /// Whether the operation is a mutation, which must not be sent twice.
     pub is_mutation: bool,
-    /// How many entities are asked for by their representations; 0 if the request begins at root fields.
+    /// Number of entities requested by their representations; 0 if the request begins at root fields.
     pub representations: usize,
     /// What the answer may hold.
     pub allowance: Arc<Allowance>,
@@ -83,21 +83,21 @@ pub trait SubgraphTransport: Send + Sync + 'static {
     }
 }
 
-/// Why a subgraph gave no answer. The messages are shown to clients; causes are not.
+/// Why a subgraph did not respond. The messages are shown to clients; causes are not.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransportError {
-    /// There is no way to the subgraph.
+    /// The subgraph has no transport.
     #[error("the subgraph is not connected")]
     NotConnected,
-    /// There is no way to subscribe to anything at the subgraph.
-    #[error("there is no way to its subscriptions")]
+    /// The subgraph has no transport for subscriptions.
+    #[error("no protocol for its subscriptions is configured")]
     NoSubscriptions,
     /// The subgraph could not be reached, or the connection broke.
     #[error("the connection failed")]
     Connection(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The answer broke off, or its compression is damaged.
-    #[error("the answer is incomplete or damaged")]
+    #[error("the response is incomplete or damaged")]
     Broken(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The subgraph took longer than the transport allows.
     #[error("{0} took too long")]
@@ -109,7 +109,7 @@ pub enum TransportError {
     #[error("the status is {0}")]
     Status(u16),
     /// The answer is not of a media type of GraphQL.
-    #[error("the answer is not of a media type of GraphQL")]
+    #[error("the response does not have a GraphQL media type")]
     NotJson,
     /// The answer to a subscription is no stream of events, or does not agree to the protocol of one.
     #[error("it does not offer subscriptions by {0} at this address")]
@@ -126,7 +126,7 @@ pub enum TransportError {
         reason: String,
     },
     /// The answer is compressed in a way that was not asked for.
-    #[error("the answer is encoded in a way that was not asked for")]
+    #[error("the response is encoded in a way that was not requested")]
     Encoding,
     /// Something that is to be passed on cannot be.
     #[error("`{name}` cannot be passed on")]
@@ -135,13 +135,13 @@ pub enum TransportError {
         name: String,
     },
     /// The answer is too large.
-    #[error("the answer is longer than {limit} bytes")]
+    #[error("the response is longer than {limit} bytes")]
     TooLarge {
         /// The limit.
         limit: usize,
     },
     /// All answers for one request are too large together.
-    #[error("the answers for the request are longer than {limit} bytes together")]
+    #[error("the responses for the request together are longer than {limit} bytes")]
     TooLargeTogether {
         /// The limit.
         limit: usize,

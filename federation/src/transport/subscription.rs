@@ -14,7 +14,7 @@ use super::{Allowance, TransportError};
 /// error there are none. Dropping them ends the subscription.
 pub type SubgraphEvents = BoxStream<'static, Result<SubgraphEvent, TransportError>>;
 
-/// A subscription that a subgraph is asked for.
+/// A subscription to start at a subgraph.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SubgraphSubscription {

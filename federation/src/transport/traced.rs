@@ -75,7 +75,7 @@ impl<'c> TracedRequest<'c> {
             context.call.span = if peer.is_some() {
                 exchange.span().clone()
             } else {
-                // Nobody else begins the operation of a service that is called without HTTP.
+                // No one else begins the operation of a service that is called without HTTP.
                 let operation = traces::operation(exchange.span());
                 traces::record_operation(&operation, described.operation_type, None);
                 operation
@@ -89,7 +89,7 @@ impl<'c> TracedRequest<'c> {
         }
     }
 
-    /// Returns the context that the subgraph is asked in.
+    /// Returns the context of the request to the subgraph.
     #[must_use]
     pub fn context(&self) -> &RequestContext {
         self.own.as_deref().unwrap_or(self.given)

@@ -53,11 +53,11 @@ fn arguments_from_contexts_that_contradict_the_schema_are_refused_with_their_pla
         ),
         (
             r#"{context: "rates__rates", name: "rank", type: "Int", selection: " { rank }"}"#,
-            "`rank` is `String`, and not `Int`",
+            "`rank` is `String`, not `Int`",
         ),
         (
             r#"{context: "rates__rates", name: "rank", type: "ID", selection: " { id payments { id } }"}"#,
-            "several fields are selected, and one is expected",
+            "several fields are selected, but one is expected",
         ),
         (
             r#"{context: "rates__rates", name: "rank", type: "String", selection: " { __typename }"}"#,

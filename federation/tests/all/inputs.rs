@@ -100,7 +100,7 @@ fn literals_that_do_not_fit_are_refused() {
         ("filter: { secret: 1 }", "secret"),
         (
             "by: {}",
-            "has 0 fields, and exactly one of `id`, `name`, `sub`, `tags` is expected",
+            "has 0 fields, but exactly one of `id`, `name`, `sub`, `tags` is expected",
         ),
         ("by: { id: 1, name: \"x\" }", "a value of `By` has 2 fields"),
         ("by: { id: null }", "it must have a value"),
@@ -145,50 +145,56 @@ fn variables_that_do_not_fit_are_refused_with_their_place() {
             "n",
             json!(2_147_483_648_i64),
             "$v",
-            "2147483648, which is no value of `Int`",
+            "2147483648, which is not a value of `Int`",
         ),
         (
             "Int",
             "n",
             json!(-2_147_483_649_i64),
             "$v",
-            "no value of `Int`",
+            "not a value of `Int`",
         ),
-        ("Int", "n", json!(1.5), "$v", "no value of `Int`"),
+        ("Int", "n", json!(1.5), "$v", "not a value of `Int`"),
         (
             "Int",
             "n",
             json!("1"),
             "$v",
-            "\"1\", which is no value of `Int`",
+            "\"1\", which is not a value of `Int`",
         ),
-        ("Int", "n", json!(true), "$v", "no value of `Int`"),
-        ("Float", "f", json!("1"), "$v", "no value of `Float`"),
-        ("Boolean", "b", json!(0), "$v", "no value of `Boolean`"),
-        ("String", "s", json!(1), "$v", "no value of `String`"),
-        ("ID", "id", json!(1.5), "$v", "no value of `ID`"),
+        ("Int", "n", json!(true), "$v", "not a value of `Int`"),
+        ("Float", "f", json!("1"), "$v", "not a value of `Float`"),
+        ("Boolean", "b", json!(0), "$v", "not a value of `Boolean`"),
+        ("String", "s", json!(1), "$v", "not a value of `String`"),
+        ("ID", "id", json!(1.5), "$v", "not a value of `ID`"),
         (
             "Size",
             "size",
             json!("MEDIUM"),
             "$v",
-            "\"MEDIUM\", which is no value of `Size`",
+            "\"MEDIUM\", which is not a value of `Size`",
         ),
-        ("Size", "size", json!("HIDDEN"), "$v", "no value of `Size`"),
-        ("Size", "size", json!(1), "$v", "no value of `Size`"),
+        (
+            "Size",
+            "size",
+            json!("HIDDEN"),
+            "$v",
+            "not a value of `Size`",
+        ),
+        ("Size", "size", json!(1), "$v", "not a value of `Size`"),
         (
             "Int!",
             "must",
             json!(null),
             "$v",
-            "is null, and its type is `Int!`",
+            "is null, but its type is `Int!`",
         ),
         (
             "Filter",
             "filter",
             json!({ "count": 2_147_483_648_i64 }),
             "$v.count",
-            "no value of `Int`",
+            "not a value of `Int`",
         ),
         (
             "Filter",
@@ -223,22 +229,28 @@ fn variables_that_do_not_fit_are_refused_with_their_place() {
             "filter",
             json!({ "none": 1 }),
             "$v.none",
-            "is no field of `Filter`",
+            "is not a field of `Filter`",
         ),
         (
             "Filter",
             "filter",
             json!({ "secret": 1 }),
             "$v.secret",
-            "is no field of `Filter`",
+            "is not a field of `Filter`",
         ),
-        ("Filter", "filter", json!("x"), "$v", "no value of `Filter`"),
+        (
+            "Filter",
+            "filter",
+            json!("x"),
+            "$v",
+            "not a value of `Filter`",
+        ),
         (
             "By",
             "by",
             json!({}),
             "$v",
-            "has 0 fields, and exactly one of",
+            "has 0 fields, but exactly one of",
         ),
         (
             "By",
@@ -397,7 +409,7 @@ fn one_of_input_objects_that_cannot_be_given_are_refused_with_their_place() {
         assert!(
             errors[0]
                 .message
-                .contains("must be nullable, and have no default")
+                .contains("must be nullable and have no default")
         );
         assert!(errors[0].location.is_some());
     }

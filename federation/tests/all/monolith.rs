@@ -122,7 +122,7 @@ impl Resolver for Monolith<'_, '_> {
                 let value = self.taken(placed, argument);
                 if value.is_null() && argument.ty.is_non_null() {
                     return Resolved::Error(format!(
-                        "`{}.{}` takes `{}` from a context, and there is no value",
+                        "`{}.{}` takes `{}` from a context that has no value",
                         self.type_name(placed),
                         field.name,
                         argument.name

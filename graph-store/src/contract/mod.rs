@@ -49,7 +49,7 @@ use subject::Subject;
 
 use crate::store::GraphStore;
 
-/// Makes a store that holds exactly the given quads.
+/// Creates a store that contains exactly the given quads.
 pub type MakeStore<'m> = dyn Fn(&[Quad]) -> Arc<dyn GraphStore> + 'm;
 
 /// One behaviour that every store has.

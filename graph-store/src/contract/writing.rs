@@ -20,7 +20,7 @@ use crate::write::{
 
 /// How long a call may take that waits for nothing.
 const TIMEOUT: Duration = Duration::from_secs(600);
-/// How long a call waits for somebody who does not go on.
+/// How long a call waits for someone who does not go on.
 const SHORT: Duration = Duration::from_millis(100);
 
 /// The writer of a store, and what is said to it.

@@ -68,7 +68,7 @@ impl<P> Decided<P> {
     }
 }
 
-/// Which objects of a type somebody sees, or something of them.
+/// Which objects of a type someone sees, or something of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Seen {
     /// None.

@@ -99,7 +99,7 @@ pub fn keys(domain: Domain, operator: &Operator) -> Option<Vec<Keys>> {
     })
 }
 
-/// Tells whether values of a domain compare as their keys do.
+/// Returns whether values of a domain compare as their keys do.
 pub(super) fn is_ordered(domain: Domain) -> bool {
     match domain {
         Domain::Iri | Domain::Text | Domain::Lexical | Domain::Number => true,
@@ -281,7 +281,7 @@ mod tests {
         }
     }
 
-    /// Tells whether stores compare a constant in a domain: `where` makes no others.
+    /// Returns whether stores compare a constant in a domain: `where` makes no others.
     fn fits(domain: Domain, operator: &Operator) -> bool {
         let fits = |constant: &Constant| {
             match constant {

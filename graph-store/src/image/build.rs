@@ -258,7 +258,7 @@ fn put(path: &Path, write: impl FnOnce(Out) -> Result<Out, ImageError>) -> Resul
         synced_folder(path).map_err(failed)
     });
     if moved.is_err() {
-        // What is left of it is of no use to anybody.
+        // What is left of it is of no use to anyone.
         let _ = fs::remove_file(&beside);
     }
     moved

@@ -73,15 +73,15 @@ pub enum ImageError {
         path: PathBuf,
     },
     /// The folder can be read, and not be written to.
-    #[error("the data folder {} is opened for reading only: it cannot be written to", folder.display())]
+    #[error("the data folder {} is opened for reading only: it is not writable", folder.display())]
     ReadOnly {
         /// The folder.
         folder: PathBuf,
     },
     /// The folder has a name that is kept for folders that are being written.
     #[error(
-        "the name of the folder {} ends with `.unfinished`, as those do that are being written, and it would be \
-         removed with all that is in it; choose another name",
+        "the name of the folder {} ends with `.unfinished`, which is reserved for folders that are \
+         being written, so it would be removed with all its contents; choose a different name",
         folder.display()
     )]
     ReservedName {
@@ -95,19 +95,19 @@ pub enum ImageError {
         folder: PathBuf,
     },
     /// There are data in a folder that new ones were to be put into.
-    #[error("the folder {} holds data already", folder.display())]
+    #[error("the folder {} already contains data", folder.display())]
     HoldsData {
         /// The folder.
         folder: PathBuf,
     },
     /// There are no data in a folder that was to be opened.
-    #[error("the folder {} holds no data", folder.display())]
+    #[error("the folder {} contains no data", folder.display())]
     HoldsNoData {
         /// The folder.
         folder: PathBuf,
     },
     /// What was committed could not be written to the disk.
-    #[error("what was committed cannot be written to the disk")]
+    #[error("committed changes cannot be written to disk")]
     NotSynced(#[source] Arc<ImageError>),
     /// The store is being closed.
     #[error("the store is being closed")]
@@ -119,7 +119,7 @@ pub enum ImageError {
         path: PathBuf,
     },
     /// The data are too many for one image.
-    #[error("an image holds at most {limit} {what}")]
+    #[error("an image can contain at most {limit} {what}")]
     TooLarge {
         /// What there is too much of.
         what: &'static str,
@@ -136,7 +136,7 @@ pub enum Fault {
     #[error("it is not an image, or its end is missing")]
     NotAnImage,
     /// The image was written by another version of the format.
-    #[error("its format has version {found}, and this program reads version {known}; it {NEWER}")]
+    #[error("its format has version {found}, but this program reads version {known}; it {NEWER}")]
     Version {
         /// The version of the file.
         found: u32,
@@ -145,8 +145,8 @@ pub enum Fault {
     },
     /// The image is from a machine with the other order of bytes.
     #[error(
-        "its bytes are in the order of another kind of machine: write its data with `soml dump` on such a machine, and \
-         load what that writes here"
+        "it was written on a machine with a different byte order: run `soml dump` on such a \
+         machine, and load the dump here"
     )]
     ByteOrder,
     /// A checksum differs from the content, or parts contradict each other.

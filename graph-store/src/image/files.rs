@@ -76,7 +76,7 @@ impl Files {
         }
     }
 
-    /// Removes files that were never finished. Nobody was told that their content is there.
+    /// Removes files that were never finished. No one was told that their content is there.
     pub(super) fn remove_unfinished(&self, folder: &Path) -> io::Result<()> {
         let mut names = self.unfinished.iter();
         names.try_for_each(|name| fs::remove_file(folder.join(name)))
@@ -88,7 +88,7 @@ impl Files {
         replaced.try_for_each(|number| fs::remove_file(image_path(folder, *number)))
     }
 
-    /// Takes all of them from everybody but their owner.
+    /// Takes all of them from everyone but their owner.
     pub(super) fn narrow(&self, folder: &Path) -> io::Result<()> {
         let images = self.images.iter().map(|number| image_name(*number));
         let orders = self.has_orders.then(|| ORDERS.to_owned());

@@ -40,7 +40,7 @@ const LEAST_ROOM: usize = 64 << 10;
 /// When what is committed reaches the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sync {
-    /// Before the commit is answered, and before anybody reads it. Commits that wait at the same time are
+    /// Before the commit is answered, and before anyone reads it. Commits that wait at the same time are
     /// synced together.
     Commit,
     /// At least this often. The end of the process, or of the machine, loses what was committed since.
@@ -188,7 +188,7 @@ impl Folder {
             Access::ReadWrite => tidy(path, &files, state.generation),
             Access::ReadOnly => tracing::warn!(
                 folder = %path.display(),
-                "the data folder cannot be written to: it is opened for reading only"
+                "the data folder is not writable: it is opened for reading only"
             ),
         }
         let highest = files.images.last().copied().unwrap_or_default();
@@ -304,7 +304,9 @@ impl Folder {
         let written = self.disk.check_room();
         let written = written.and_then(|()| order_file::write(&self.path, image, orders));
         if let Err(error) = written {
-            tracing::warn!(%error, folder = %self.path.display(), "failed to save orders of objects; they are made again after a start");
+            tracing::warn!(%error, folder = %self.path.display(), "failed to save sort orders; they \
+                                                                   are computed again after a \
+                                                                   restart");
         }
     }
 
@@ -328,7 +330,7 @@ pub(super) const FIRST: State = State {
     base: 0,
 };
 
-/// Removes what nobody needs now that a folder is open, and takes the rest from everybody but its owner.
+/// Removes what no one needs now that a folder is open, and takes the rest from everyone but its owner.
 fn tidy(folder: &Path, files: &Files, valid: u64) {
     let place = folder.display();
     if let Err(error) = files.narrow(folder) {
@@ -336,12 +338,13 @@ fn tidy(folder: &Path, files: &Files, valid: u64) {
     }
     let removed = files.remove_unfinished(folder);
     if let Err(error) = removed.and_then(|()| files.remove_replaced(folder, valid)) {
-        tracing::warn!(%error, folder = %place, "failed to remove files that are of no use");
+        tracing::warn!(%error, folder = %place, "failed to remove obsolete files");
     }
     for number in files.images.iter().filter(|number| **number > valid) {
         tracing::warn!(
             image = %image_path(folder, *number).display(),
-            "the log names an older image, so this one is not read; it is left alone until a later one is valid"
+            "the log names an older image, so this one is not read; it is kept until a later one is \
+             valid"
         );
     }
 }
@@ -353,7 +356,7 @@ pub(super) fn put_log(
 ) -> Result<(), ImageError> {
     let (path, beside) = (folder.join(LOG), folder.join(format!("{LOG}{PARTIAL}")));
     let moved = |()| {
-        // Somebody may have removed the lock, and put data here.
+        // Someone may have removed the lock, and put data here.
         if fs::exists(&path).map_err(ImageError::io(&path))? {
             let folder = folder.to_owned();
             return Err(ImageError::HoldsData { folder });

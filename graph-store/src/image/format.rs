@@ -223,7 +223,7 @@ impl<W: Write> Section<'_, W> {
         self.writer.out.write_all(piece)
     }
 
-    /// Ends the section; one that is not ended leaves a file that nobody opens.
+    /// Ends the section; one that is not ended leaves a file that no one opens.
     pub(super) fn end(self) -> io::Result<()> {
         let writer = self.writer;
         let entry = [

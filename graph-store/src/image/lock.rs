@@ -1,5 +1,5 @@
 //! The locks of a folder. The file `lock` is there before the log is; the log is locked too, so that a folder
-//! whose `lock` somebody has removed is still used by one process at a time.
+//! whose `lock` someone has removed is still used by one process at a time.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -14,7 +14,7 @@ use crate::private_files;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     ReadWrite,
-    /// It cannot be written to, as it is on read-only media or belongs to somebody else. Others may read it at
+    /// It cannot be written to, as it is on read-only media or belongs to someone else. Others may read it at
     /// the same time.
     ReadOnly,
 }

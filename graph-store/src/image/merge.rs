@@ -61,7 +61,7 @@ impl Shared {
         self.check_writable()?;
         let _replacing = locked(&self.replacing);
         if self.is_closing.load(Ordering::Relaxed) {
-            // Somebody else may have opened the folder already.
+            // Someone else may have opened the folder already.
             return Err(ImageError::Closing);
         }
         let _noting = Noting(self);

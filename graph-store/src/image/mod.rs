@@ -288,7 +288,7 @@ fn ahead<T: Send>(
     }
     thread::scope(|scope| {
         let (sender, taken) = sync_channel(0);
-        // Nobody takes any more where taking has failed.
+        // No one takes any more where taking has failed.
         scope.spawn(move || items.try_for_each(|item| sender.send(item)));
         taken.into_iter().try_for_each(take)
     })

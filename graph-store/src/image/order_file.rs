@@ -70,7 +70,8 @@ pub(super) fn read(folder: &Path, image: &Image) -> Vec<SavedOrder<u32>> {
             Err(reason) => reason.to_owned(),
         },
     };
-    tracing::warn!(path = %path.display(), reason, "orders of objects are not read and are made again");
+    tracing::warn!(path = %path.display(), reason, "saved sort orders cannot be read and are \
+                                                    computed again");
     Vec::new()
 }
 
@@ -83,9 +84,9 @@ fn orders(bytes: &[u8], image: &Image) -> Result<Vec<SavedOrder<u32>>, &'static 
         return Err(DAMAGED);
     }
     let content = content.strip_prefix(MAGIC);
-    let mut content = Content(content.ok_or("the file has another format")?);
+    let mut content = Content(content.ok_or("the file has a different format")?);
     if content.text().ok_or(DAMAGED)? != PROGRAM {
-        return Err("another version of the program has written the file");
+        return Err("the file was written by a different version of the program");
     }
     if content.text().ok_or(DAMAGED)? != image.digest() {
         return Err("the file is of other data");

@@ -67,7 +67,7 @@ impl Changes<u32> for Snapshot {
     }
 }
 
-/// The thread that saves the orders of a store in a folder now and then, so that the end of a process that nobody could
+/// The thread that saves the orders of a store in a folder now and then, so that the end of a process that no one could
 /// prepare for does not lose them. It ends when this is dropped.
 pub(super) struct OrderThread {
     is_closing: Option<Sender<()>>,
@@ -98,7 +98,7 @@ impl Drop for OrderThread {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            tracing::error!("the thread that saves orders of objects has panicked");
+            tracing::error!("the thread that saves sort orders has panicked");
         }
     }
 }
@@ -109,7 +109,7 @@ pub(super) struct ListOf {
     list: Arc<OrderedList<u32>>,
 }
 
-/// Lets orders that are asked for follow data; those that a page would rather sort anew are dropped.
+/// Lets orders that are asked for follow data; those that a page would rather sort again are dropped.
 fn follow(data: &Arc<Snapshot>) {
     let context = CallContext::new();
     for kept in data.orders.asked() {
@@ -143,7 +143,7 @@ fn lists(
                 list,
             }),
             Err(error) => {
-                tracing::warn!(%error, "an order of objects is not kept");
+                tracing::warn!(%error, "a sort order cannot be saved");
                 None
             }
         }

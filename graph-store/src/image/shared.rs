@@ -226,7 +226,7 @@ impl Shared {
         }
     }
 
-    /// Commits a change that a transaction makes of data of an era. It has the turn, so nobody else
+    /// Commits a change that a transaction makes of data of an era. It has the turn, so no one else
     /// commits meanwhile.
     pub(super) fn commit(
         &self,
@@ -240,7 +240,7 @@ impl Shared {
         };
         let said = said.grouped();
         let record = ChangeRecord { sequence, said };
-        // Nobody else commits meanwhile, and whoever takes commits back begins another era.
+        // No one else commits meanwhile, and whoever takes commits back begins another era.
         let written = self.folder().map(|_| {
             let change = write_change(sequence, &change);
             let history = history_after(history, &change);

@@ -29,7 +29,7 @@ pub(super) const PROVIDER: &str = "image";
 /// A store over an [`Image`] and the changes that were committed since it was built.
 ///
 /// Calls do their work on the calling thread. A call reads the data of one moment, whatever is committed
-/// meanwhile, and waits for nobody. When many quads have changed, they are merged into a new image in the
+/// meanwhile, and waits for no one. When many quads have changed, they are merged into a new image in the
 /// background.
 ///
 /// Terms are returned as they were written.
@@ -103,7 +103,7 @@ impl ImageStore {
         ImageStore::over(held, options, folder.as_ref())
     }
 
-    /// Opens a folder that holds data. Nobody else can open it until the store is dropped.
+    /// Opens a folder that holds data. No one else can open it until the store is dropped.
     ///
     /// All of its files are read and checked. What was committed is there, up to the last commit that is
     /// whole. A folder that cannot be written to, as on read-only media, is
@@ -150,7 +150,7 @@ impl ImageStore {
         Folder::exists(folder.as_ref())
     }
 
-    /// Returns whether the store is in a folder that can be read and not written to: there is no
+    /// Returns whether the store is in a read-only folder: there is no
     /// [writer](GraphStore::writer) then, and several processes may have the folder open.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
@@ -188,7 +188,7 @@ impl ImageStore {
         self.snapshot().add_to(builder)
     }
 
-    /// Puts the quads of a builder in place of all that there are, at once. Transactions that are open
+    /// Replaces all quads by those of a builder, atomically. Transactions that are open
     /// conflict. Records of changes stay, and sequences go on.
     ///
     /// # Errors

@@ -96,7 +96,7 @@ impl Shared {
         self.sync_now(folder);
     }
 
-    /// The same, while nobody else does.
+    /// The same, while no one else does.
     pub(super) fn sync_now(&self, folder: &Folder) {
         let (batch, last) = {
             let mut head = locked(&self.head);
@@ -195,7 +195,7 @@ impl Waiting {
 
     fn answer_with(self, error: StoreError) {
         if let Some(answer) = self.answer {
-            // Nobody may wait any more.
+            // No one may wait any more.
             let _ = answer.send(Err(error));
         }
     }

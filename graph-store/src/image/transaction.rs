@@ -16,7 +16,7 @@ use crate::store::queue::Turn;
 use crate::store::{GraphStore, Transaction};
 use crate::write::{ChangeRecord, NewRecord, QuadChange, QuadPattern};
 
-/// A transaction, which nobody else is in at the same time.
+/// A transaction, which no one else is in at the same time.
 ///
 /// It writes nothing before it is committed, so ending it in another way is dropping it.
 pub(super) struct Open {

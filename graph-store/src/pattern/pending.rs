@@ -44,7 +44,7 @@ impl Pending {
                 context.check()?;
             }
             if change_graph::is_record(&quad) {
-                let message = "the graph of change records is written by the store alone";
+                let message = "only the store may write to the graph of change records";
                 return Err(StoreError::Unsupported(message.to_owned()));
             }
             let exists = exists(&quad);
@@ -91,7 +91,7 @@ pub(crate) struct QuadSet {
     /// In the order of insertion; `None` for those that were removed again.
     quads: Vec<Option<Quad>>,
     places: HashTable<u32>,
-    /// The places of quads by a hash of some of their terms, once somebody has looked for some; other
+    /// The places of quads by a hash of some of their terms, once someone has looked for some; other
     /// quads may share it.
     ///
     /// Hashes instead of terms, so that no term is stored again.

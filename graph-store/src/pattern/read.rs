@@ -127,7 +127,7 @@ impl<S: QuadSource> Walker<'_, S> {
         Ok(Hydrated { columns })
     }
 
-    /// Tells which objects satisfy a condition of a slot; several slots may have the same.
+    /// Returns which objects satisfy a condition of a slot; several slots may share one condition.
     fn meant<'k, 'c>(
         &self,
         known: &'k mut Vec<(&'c NodeCondition, Vec<bool>)>,

@@ -70,7 +70,7 @@ pub struct TypeGuard {
 }
 
 impl TypeGuard {
-    /// Tells whether an object is meant, given what tests it passes.
+    /// Returns whether an object is meant, given what tests it passes.
     ///
     /// # Errors
     /// When a test fails to be made.

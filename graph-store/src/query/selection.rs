@@ -101,7 +101,7 @@ impl OrderKey {
 pub struct OrderWay {
     /// From the object to the value that is compared, through single-valued properties.
     pub path: Vec<OrderStep>,
-    /// What is compared at the end of the path.
+    /// The value to compare at the end of the path.
     pub by: SortBy,
 }
 

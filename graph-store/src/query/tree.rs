@@ -42,7 +42,7 @@ pub struct Tree {
 
 /// The values of all objects of a level, by object.
 ///
-/// Values of further objects do no harm: only those of objects that somebody asks for are used.
+/// Values of further objects do no harm: only those of objects that someone asks for are used.
 #[derive(Debug)]
 pub struct TreeValues {
     positions: HashMap<ObjectRef, usize>,

@@ -52,7 +52,7 @@ fn level_of(level: &TreeLevel<'_>) -> LevelQuery {
     }
 }
 
-/// Tells whether some value can be in a slot.
+/// Returns whether some value can be in a slot.
 pub(super) fn can_have_values(slot: &Slot) -> bool {
     let of_none = slot.of.as_ref().is_some_and(NodeCondition::is_false);
     let condition = slot.condition.as_ref();

@@ -48,7 +48,7 @@ impl Dialect {
     /// level after the other.
     ///
     /// RDF4J and Fuseki evaluate OPTIONAL in the order in which it is written, as long as nothing in it is bound again by BIND,
-    /// and RDF4J plans each branch of a UNION anew. Oxigraph may join the two sides of OPTIONAL after it has read all of
+    /// and RDF4J plans each branch of a UNION again. Oxigraph may join the two sides of OPTIONAL after it has read all of
     /// each. Of a server of unknown kind it is not known whether it plans ways of several steps well.
     #[must_use]
     pub fn tree_form(self) -> Option<TreeForm> {

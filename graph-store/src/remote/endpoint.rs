@@ -67,7 +67,7 @@ pub trait UpdateSession: SparqlEndpoint {
     /// Executes an update. An implementation sends it again only if it certainly was not executed.
     ///
     /// # Errors
-    /// Says whether the update can have been executed, or still can be.
+    /// Returns whether the update can have been executed, or still can be.
     async fn update(&self, update: &Update, context: &CallContext) -> Result<(), UpdateError>;
 }
 

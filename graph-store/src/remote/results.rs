@@ -139,14 +139,14 @@ fn sorted_out<'c>(
                 _ => None,
             };
             let &position =
-                position.ok_or_else(|| malformed("a result has nodes not asked for"))?;
+                position.ok_or_else(|| malformed("a result has nodes that were not requested"))?;
             if !matches!(value, Term::BlankNode(_)) {
                 slot[position].push(value);
             }
         } else {
             let fact = steps
                 .get(number - slots.len())
-                .ok_or_else(|| malformed("a result has a number not asked for"))?;
+                .ok_or_else(|| malformed("a result has a number that was not requested"))?;
             known.add(node, &fact.step, value);
         }
     }

@@ -449,7 +449,7 @@ impl GraphStore for RemoteStore {
             [Some(Term::Literal(count))] => count
                 .value()
                 .parse()
-                .map_err(|_| malformed("a count is no number")),
+                .map_err(|_| malformed("a count is not a number")),
             // RDF4J returns no row when it detects early that nothing can match.
             [] => Ok(0),
             _ => Err(malformed("a count is not one number")),
@@ -602,14 +602,14 @@ impl Solutions for RemoteStore {
     }
 }
 
-/// Tells whether no object can be selected, so that no server needs to be asked: the condition is
+/// Returns whether no object can be selected, so that no server needs to be asked: the condition is
 /// false by its form, as a list of no ids is, or the dataset lists no graph at all, which no dataset
 /// clause can say.
 fn selects_nothing(selection: &Selection) -> bool {
     selection.condition.is_false() || selection.dataset.graphs.as_ref().is_some_and(Vec::is_empty)
 }
 
-/// Tells whether no object and no value can be read, so that no server needs to be asked.
+/// Returns whether no object and no value can be read, so that no server needs to be asked.
 fn reads_nothing(request: &TreeRequest<'_>) -> bool {
     request.condition.is_some_and(NodeCondition::is_false)
         || request.dataset.graphs.as_ref().is_some_and(Vec::is_empty)

@@ -122,7 +122,7 @@ pub(crate) struct Part<'q> {
 }
 
 impl Part<'_> {
-    /// Tells whether the values are the nodes of another level.
+    /// Returns whether the values are the nodes of another level.
     pub(crate) fn leads_to_level(&self, levels: &[LevelQuery]) -> bool {
         self.columns[1] < levels.len()
     }
@@ -356,7 +356,7 @@ impl Builder {
                 .patterns
                 .push(bgp(value, property, (*ty).clone().into()));
         }
-        // What has a type is no literal, and nobody asks for the values of blank nodes.
+        // What has a type is no literal, and no one asks for the values of blank nodes.
         if tests.is_empty() || !is_trivial(&others) {
             parts.filters.extend(value_condition(self, value, &others));
         }

@@ -31,6 +31,6 @@ pub trait AheadStore: Send + Sync {
         context: &CallContext,
     ) -> Result<Option<Tree>, StoreError>;
 
-    /// Tells whether levels of requests may stand apart ([`TreeLevel::is_apart`](crate::query::TreeLevel::is_apart)).
+    /// Returns whether levels of requests may stand apart ([`TreeLevel::is_apart`](crate::query::TreeLevel::is_apart)).
     fn reads_apart(&self) -> bool;
 }

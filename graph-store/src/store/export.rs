@@ -12,11 +12,11 @@ use crate::error::StoreError;
 
 /// A store that lists all its quads, in bounded memory however many there are.
 ///
-/// The quads are those that somebody has put into the store, with their terms as the store keeps them. What
+/// The quads are those that someone has put into the store, with their terms as the store keeps them. What
 /// the store writes for itself, such as change records, is not among them.
 ///
 /// Futures of the listing stay on their thread. A [local](crate::GraphStore::local) store works on it, so call
-/// it where that keeps nobody waiting.
+/// it where that keeps no one waiting.
 #[async_trait(?Send)]
 pub trait ExportStore: Send + Sync {
     /// Passes all quads to `sink`, each once, in no particular order, until it has enough. A blank node has one label in all

@@ -1,7 +1,7 @@
 //! The queue of the writers of a store: one turn at a time, in the order of their arrival.
 //!
 //! It needs no asynchronous runtime: whoever ends a turn wakes the next one, and a thread that lives
-//! as long as somebody waits wakes those whose deadline passes.
+//! as long as someone waits wakes those whose deadline passes.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::pin::pin;
@@ -23,7 +23,7 @@ pub(crate) struct Queue {
 
 #[derive(Default)]
 struct Line {
-    /// Somebody has the turn.
+    /// Someone has the turn.
     is_taken: bool,
     waiting: VecDeque<oneshot::Sender<Turn>>,
 }
@@ -113,7 +113,7 @@ struct Alarm {
 #[derive(Default)]
 struct Clock {
     alarms: BTreeMap<(Instant, u64), Waker>,
-    /// Tells alarms for the same time apart.
+    /// Distinguishes alarms for the same time.
     count: u64,
     is_running: bool,
 }

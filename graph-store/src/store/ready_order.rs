@@ -40,7 +40,7 @@ impl<'q, N: Neighbours> ReadyPage<'q, N> {
         }
     }
 
-    /// Tells whether an object counts on the page.
+    /// Returns whether an object counts on the page.
     pub(crate) fn counts(&self, source: &N, node: &N::Node) -> Result<bool, StoreError> {
         match &self.members {
             Some(test) => source.is_instance(node, test),
@@ -125,7 +125,7 @@ impl<'q, N: Neighbours> ReadyGuard<'q, N> {
         }
     }
 
-    /// Tells whether an object is meant.
+    /// Returns whether an object is meant.
     pub(super) fn admits(&self, source: &N, node: &N::Node) -> Result<bool, StoreError> {
         for (test, meant) in &self.tests {
             if source.is_instance(node, test)? {

@@ -122,7 +122,7 @@ pub trait Transaction: Send + Sync {
     /// Commits what was applied, and a record of it.
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] where nothing was written because of somebody else's change, and
+    /// [`StoreError::Conflict`] where nothing was written because of someone else's change, and
     /// [`StoreError::OutcomeUnknown`] when it could not be found out whether it was. After any
     /// other error nothing was written.
     async fn commit(

@@ -188,7 +188,7 @@ fn tag(term: &impl AsTerm) -> Option<&str> {
     }
 }
 
-/// Tells whether a term is a string, tagged or not.
+/// Returns whether a term is a string, tagged or not.
 fn is_text_term(term: &impl AsTerm) -> bool {
     matches!(term.as_term(), TermRef::Literal(literal) if is_text(literal))
 }

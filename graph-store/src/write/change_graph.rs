@@ -87,7 +87,7 @@ const PATH: &str = "urn:graph-store:changes/";
 
 /// Triples of the change graph that are not those of a complete record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the change graph holds no complete record at {node}")]
+#[error("the change graph contains no complete record at {node}")]
 #[non_exhaustive]
 pub struct InvalidRecord {
     /// The subject of the triples.

@@ -5,7 +5,7 @@ use super::record::ChangeRecord;
 /// A place in the order of all changes of a store, from which a reader goes on.
 ///
 /// It names the change before it by what no other change has, so that a reader notices when it comes back to other
-/// data: those of a backup that was restored, or what somebody has loaded in their place.
+/// data: those of a backup that was restored, or what someone has loaded in their place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ChangePosition {
     /// What the changes were made to, where the store knows it; else empty.
@@ -43,7 +43,7 @@ impl ChangePosition {
         self.sequence.saturating_sub(1)
     }
 
-    /// Tells what has changed, as a store answers [`changes_since`](crate::WriteStore::changes_since): from the records
+    /// Returns what has changed, as a store answers [`changes_since`](crate::WriteStore::changes_since): from the records
     /// that it has [read](ChangePosition::reads_after), one more than are to be returned at most, and the highest sequence
     /// that was forgotten.
     #[must_use]

@@ -109,7 +109,7 @@ impl<'a> Causes<'a> {
         self.by_key.contains_key(&key)
     }
 
-    /// Tells what became of the subject of a change.
+    /// Returns what became of the subject of a change.
     pub(super) fn tail(&self, key: Key<'a>) -> Option<&str> {
         let &at = self.by_key.get(&key)?;
         Some(&self.entries[at].draft.tail)

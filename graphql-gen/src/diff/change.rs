@@ -61,7 +61,7 @@ pub struct Change {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Consequence {
-    /// What it means for clients.
+    /// Its effect on clients.
     pub criticality: Criticality,
     /// What sort of difference it is.
     pub code: ChangeCode,

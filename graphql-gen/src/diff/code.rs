@@ -46,30 +46,30 @@ codes! {
     ObjectKindChanged "OBJECT_KIND_CHANGED" Breaking
         "A concrete object became abstract or the reverse.";
     ObjectSuperclassChanged "OBJECT_SUPERCLASS_CHANGED" Dangerous
-        "An object has another superclass, so other lists contain its instances.";
+        "The superclass of an object changed, so different lists contain its instances.";
     ObjectNameAdded "OBJECT_NAME_ADDED" Safe "A field `name` was added to an object.";
     ObjectNameRemoved "OBJECT_NAME_REMOVED" Breaking "The field `name` of an object was removed.";
     ObjectNameChanged "OBJECT_NAME_CHANGED" Dangerous
-        "The field `name` of an object reads another property.";
+        "The field `name` of an object now reads a different property.";
     ObjectClassChanged "OBJECT_CLASS_CHANGED" Dangerous
-        "The RDF classes of an object changed, so the same query lists other nodes.";
+        "The RDF classes of an object changed, so the same query lists different nodes.";
     ObjectTypePropertyChanged "OBJECT_TYPE_PROPERTY_CHANGED" Dangerous
-        "Another RDF property holds the class of a node (`typeProp`).";
+        "A different RDF property holds the class of a node (`typeProp`).";
     ObjectIdChanged "OBJECT_ID_CHANGED" Dangerous
         "The constraints on IRIs of new instances changed (`prefix`, `regex`, `pattern`).";
     ObjectExtendChanged "OBJECT_EXTEND_CHANGED" Dangerous
-        "Another service of the federation owns the type (`extend`).";
+        "A different service of the federation owns the type (`extend`).";
     ObjectServiceChanged "OBJECT_SERVICE_CHANGED" Dangerous
-        "Another SPARQL service holds the instances (`sparqlFederatedService`).";
+        "A different SPARQL service holds the instances (`sparqlFederatedService`).";
     ObjectSearchChanged "OBJECT_SEARCH_CHANGED" Dangerous
-        "The search settings of an object changed, so the same search may find other objects.";
+        "The search settings of an object changed, so the same search may find different objects.";
     ObjectDescriptionChanged "OBJECT_DESCRIPTION_CHANGED" Safe
         "The label or description of an object changed.";
     PropertyRemoved "PROPERTY_REMOVED" Breaking
         "A property was removed, with its fields, filters and inputs.";
     PropertyAdded "PROPERTY_ADDED" Safe "A property was added.";
     PropertyRangeChanged "PROPERTY_RANGE_CHANGED" Dangerous
-        "The range of a property is another datatype or object.";
+        "The range of a property is a different datatype or object.";
     PropertyMultiplicityChanged "PROPERTY_MULTIPLICITY_CHANGED" Breaking
         "A single value became a list or the reverse (`max`).";
     PropertyBoundsNarrowed "PROPERTY_BOUNDS_NARROWED" Dangerous
@@ -80,7 +80,7 @@ codes! {
     PropertyMadeNullable "PROPERTY_MADE_NULLABLE" Breaking
         "A non-null field became nullable.";
     PropertyIriChanged "PROPERTY_IRI_CHANGED" Dangerous
-        "A property reads another RDF property, so the same query returns other data.";
+        "A property reads a different RDF property, so the same query returns different data.";
     PropertyDirectionChanged "PROPERTY_DIRECTION_CHANGED" Dangerous
         "A property is read in the opposite direction (`inverseAlias`).";
     PropertyInverseChanged "PROPERTY_INVERSE_CHANGED" Dangerous
@@ -94,9 +94,9 @@ codes! {
     PropertyValuesChanged "PROPERTY_VALUES_CHANGED" Dangerous
         "The constraints on values changed (`regex`, `prefix`, `pattern`, `valuesIn`, `immutable`).";
     PropertyServiceChanged "PROPERTY_SERVICE_CHANGED" Dangerous
-        "Another SPARQL service holds the values (`sparqlFederatedService`).";
+        "A different SPARQL service holds the values (`sparqlFederatedService`).";
     PropertySearchChanged "PROPERTY_SEARCH_CHANGED" Dangerous
-        "The search settings of a property changed, so the same search may find other objects.";
+        "The search settings of a property changed, so the same search may find different objects.";
     PropertyDescriptionChanged "PROPERTY_DESCRIPTION_CHANGED" Safe
         "The label or description of a property changed.";
     EnumRemoved "ENUM_REMOVED" Breaking "An enumeration was removed.";
@@ -104,14 +104,14 @@ codes! {
     EnumDescriptionChanged "ENUM_DESCRIPTION_CHANGED" Safe
         "The label or description of an enumeration or of its values changed.";
     UnionMembersChanged "UNION_MEMBERS_CHANGED" Dangerous
-        "A union datatype has other members, so other literals are read.";
+        "The members of a union datatype changed, so different literals are read.";
     PrefixChanged "PREFIX_CHANGED" Dangerous
-        "A prefix has another namespace, so names with this prefix have other IRIs.";
+        "The namespace of a prefix changed, so names with this prefix have different IRIs.";
     SettingChanged "SETTING_CHANGED" Dangerous
         "A setting changed that affects what is read, written or returned.";
     ApiSettingChanged "API_SETTING_CHANGED" Safe
         "A setting changed that affects which fields and types exist.";
-    RoleRemoved "ROLE_REMOVED" Dangerous "A role was removed; its callers now have the permissions of other callers.";
+    RoleRemoved "ROLE_REMOVED" Dangerous "A role was removed; its callers now have the permissions of callers without it.";
     RoleAdded "ROLE_ADDED" Dangerous "A role was added; its callers now have its permissions.";
     RoleChanged "ROLE_CHANGED" Dangerous "The permissions of a role changed.";
     TypeRemoved "TYPE_REMOVED" Breaking "A type was removed.";
@@ -148,16 +148,16 @@ codes! {
         "An enum value was added that clients may not expect.";
     InterfaceRemoved "INTERFACE_REMOVED" Breaking "A type no longer implements an interface.";
     InterfaceAdded "INTERFACE_ADDED" Dangerous
-        "A type implements another interface, so clients may receive it where that interface is returned.";
+        "A type implements an additional interface, so clients may receive it where that interface is returned.";
     UnionMemberRemoved "UNION_MEMBER_REMOVED" Breaking "A type is no longer a member of a union.";
     UnionMemberAdded "UNION_MEMBER_ADDED" Dangerous
         "A member was added to a union that clients may not expect.";
     DirectiveRemoved "DIRECTIVE_REMOVED" Breaking "A directive was removed.";
     DirectiveAdded "DIRECTIVE_ADDED" Safe "A directive was added.";
     DirectiveNarrowed "DIRECTIVE_NARROWED" Breaking
-        "A directive is allowed at fewer coordinates or cannot be repeated any more.";
+        "A directive is allowed at fewer locations or can no longer be repeated.";
     DirectiveWidened "DIRECTIVE_WIDENED" Safe
-        "A directive is allowed at more coordinates or can be repeated.";
+        "A directive is allowed at more locations or can now be repeated.";
     RootTypeChanged "ROOT_TYPE_CHANGED" Breaking
         "The root type of queries, mutations or subscriptions changed or was removed.";
     DescriptionChanged "DESCRIPTION_CHANGED" Safe "A description changed.";

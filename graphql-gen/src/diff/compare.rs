@@ -409,7 +409,7 @@ impl<'a> Differences<'a> {
 type Names = apollo_compiler::collections::IndexSet<apollo_compiler::schema::ComponentName>;
 type Fields = IndexMap<Name, Component<FieldDefinition>>;
 
-/// Tells whether each value of `new` is one of `old`, for types that differ in nullability alone.
+/// Returns whether each value of `new` is one of `old`, for types that differ in nullability alone.
 fn narrows(old: &Type, new: &Type) -> bool {
     use Type::{List, Named, NonNullList, NonNullNamed};
     match (old, new) {

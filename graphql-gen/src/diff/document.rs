@@ -31,7 +31,7 @@ fn enums<'a>(sides: &Sides<'a>, causes: &mut Causes<'a>) {
         let (code, tail) = match sides.new.enumeration(name) {
             None => (Code::EnumRemoved, " was removed"),
             Some(after) if !same_texts(before, after) => {
-                (Code::EnumDescriptionChanged, " is described in other words")
+                (Code::EnumDescriptionChanged, " has a different description")
             }
             Some(_) => continue,
         };
@@ -118,7 +118,11 @@ fn roles<'a>(sides: &Sides<'a>, causes: &mut Causes<'a>) {
         match new.get(before.name.as_str()) {
             None => add(&before.name, Code::RoleRemoved, " was removed"),
             Some(after) if permissions(before) != permissions(after) => {
-                add(&before.name, Code::RoleChanged, " may do other things");
+                add(
+                    &before.name,
+                    Code::RoleChanged,
+                    " has different permissions",
+                );
             }
             Some(_) => {}
         }

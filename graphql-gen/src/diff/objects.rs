@@ -90,7 +90,7 @@ impl<'a> Compared<'_, 'a> {
         let texts = |o: &'a Object| [&o.label, &o.descr, &o.name_label, &o.name_descr];
         if texts(old) != texts(new) {
             let code = Code::ObjectDescriptionChanged;
-            let tail = " is described in other words".to_owned();
+            let tail = " has a different description".to_owned();
             causes.add(self.key(code), draft(self.sides, code, "", self.name, tail));
         }
     }
@@ -221,7 +221,7 @@ fn inheritable(old: &Object, new: &Object) -> [Option<Difference>; 4] {
         ),
         Difference::new(
             Code::ObjectIdChanged,
-            "what is asked of the IRIs of ",
+            "the constraint on the IRIs of ",
             ids(old),
             ids(new),
         ),

@@ -118,7 +118,7 @@ impl<'a> Comparison<'_, 'a> {
             let code = Code::PropertyDescriptionChanged;
             let key = Key::of_property(code, object, &new.name.graphql);
             let words = |p: &Property| format!("{:?}", (&p.label, &p.descr));
-            let tail = " is described in other words".to_owned();
+            let tail = " has a different description".to_owned();
             let group = format!("{}{}", words(old), words(new));
             self.grouped(key, group, spans(old, new), || {
                 draft(key, "", tail, spans(old, new))
@@ -310,7 +310,7 @@ fn hidden(sides: &Sides<'_>, old: &Property, new: &Property) -> Vec<Option<Diffe
         ),
         Difference::new(
             Code::PropertyValuesChanged,
-            "what is asked of the values of ",
+            "the constraint on the values of ",
             values(old),
             values(new),
         ),

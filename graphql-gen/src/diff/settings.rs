@@ -173,7 +173,7 @@ struct Namespace<'a> {
 }
 
 impl Namespace<'_> {
-    /// Tells whether two IRIs differ by nothing else.
+    /// Returns whether two IRIs differ by nothing else.
     fn explains(&self, old: &str, new: &str) -> bool {
         let local = (old.strip_prefix(self.was), new.strip_prefix(self.is));
         matches!(local, (Some(old), Some(new)) if old == new)

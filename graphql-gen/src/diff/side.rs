@@ -87,7 +87,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Tells whether a type is that of queries or mutations.
+    /// Returns whether a type is that of queries or mutations.
     pub(super) fn is_root_operation(&self, ty: &str) -> bool {
         let roots = &self.api.schema().schema_definition;
         let roots = roots.iter_root_operations();
@@ -135,7 +135,7 @@ impl<'a> Side<'a> {
         subclasses.map(|&id| self.name(id)).collect()
     }
 
-    /// Tells whether a concrete object has an interface beside its type.
+    /// Returns whether a concrete object has an interface beside its type.
     pub(super) fn is_dual(&self, object: &str) -> bool {
         self.object_id(object).is_some_and(|id| {
             self.soml[id].kind == ObjectKind::Concrete

@@ -36,8 +36,11 @@ const NO_ENUM_VALUES: [&str; 3] = ["true", "false", "null"];
 
 /// The measures of values, with what each is.
 const MEASURES: [(&str, &str); 6] = [
-    ("count", "Number of values, equal ones of one object once"),
-    ("countDistinct", "Number of different values"),
+    (
+        "count",
+        "Number of values; equal values of one object count once",
+    ),
+    ("countDistinct", "Number of distinct values"),
     ("min", "The smallest value"),
     ("max", "The greatest value"),
     ("sum", "The sum of the values"),
@@ -494,14 +497,10 @@ impl GroupNames {
         let by = Type::NonNullList(Box::new(required(&self.field)));
         let (limit, offset) = (name!("PositiveInteger"), name!("NonNegativeInteger"));
         let arguments = vec![
-            input(
-                &name!("by"),
-                text("What objects of a group have in common"),
-                by,
-            ),
+            input(&name!("by"), text("What objects are grouped by"), by),
             input(
                 &name!("having"),
-                text("Only groups that satisfy it"),
+                text("Only groups that satisfy these conditions"),
                 named(&self.having),
             ),
             input(
@@ -515,7 +514,7 @@ impl GroupNames {
         let ty = Type::NonNullList(Box::new(required(&self.group)));
         field(
             &name!("groups"),
-            text("Objects by what they have in common"),
+            text("Objects grouped by common values"),
             arguments,
             ty,
         )

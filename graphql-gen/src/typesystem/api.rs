@@ -116,7 +116,7 @@ impl Field {
 pub struct RootField {
     /// The objects that the field is about.
     pub target: TypeRef,
-    /// What it answers about them.
+    /// What it returns of them.
     pub kind: RootKind,
 }
 
@@ -314,7 +314,7 @@ impl Api {
         }
     }
 
-    /// Prints the API with all directives that tell what the document says about objects and
+    /// Prints the API with all directives that show what the document declares about objects and
     /// properties: `@descr`, `@nameAlias`, `@constraints`, and `@hasRole` where it declares roles.
     #[must_use]
     pub fn full_sdl(&self) -> String {

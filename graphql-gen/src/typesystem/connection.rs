@@ -26,14 +26,18 @@ pub(super) fn root_field(list: &FieldDefinition, target: &Target) -> FieldNode {
         .collect();
     let (int, string) = (name!("Int"), name!("String"));
     let window = [
-        (name!("first"), "At most so many from the start", &int),
-        (name!("after"), "Only what is behind this cursor", &string),
-        (name!("last"), "At most so many from the end", &int),
         (
-            name!("before"),
-            "Only what is in front of this cursor",
-            &string,
+            name!("first"),
+            "Maximum number of objects, from the start",
+            &int,
         ),
+        (name!("after"), "Only objects after this cursor", &string),
+        (
+            name!("last"),
+            "Maximum number of objects, from the end",
+            &int,
+        ),
+        (name!("before"), "Only objects before this cursor", &string),
     ];
     // Behind `ID`, `orderBy` and `where`.
     let place = arguments.len().min(3);
@@ -67,12 +71,12 @@ fn add_page_info(table: &mut TypeTable<'_>) {
     let info = [
         of(
             name!("hasNextPage"),
-            "Whether there is something behind the page",
+            "Whether there are objects after the page",
             required(&boolean),
         ),
         of(
             name!("hasPreviousPage"),
-            "Whether there is something in front of the page",
+            "Whether there are objects before the page",
             required(&boolean),
         ),
         of(
@@ -86,7 +90,7 @@ fn add_page_info(table: &mut TypeTable<'_>) {
             named(&string),
         ),
     ];
-    let description = text("Where a page of a connection stands");
+    let description = text("Position of a page in a connection");
     let ty = object_type(name!("PageInfo"), description, IndexSet::default(), info);
     table.add(Origin::BUILT_IN.under(Setting::Connections), ty);
 }
@@ -103,7 +107,7 @@ fn add_types(table: &mut TypeTable<'_>, source: Source, target: &Target) {
         of(name!("nodes"), "The objects", all(ty)),
         of(
             name!("pageInfo"),
-            "Where the page stands",
+            "Position of the page",
             required(&name!("PageInfo")),
         ),
         of(

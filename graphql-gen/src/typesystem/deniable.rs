@@ -40,7 +40,7 @@ pub(super) fn make_nullable(api: &Api, schema: &mut Schema) {
 struct Deniable {
     /// Fields that are left out of what is there otherwise.
     fields: HashSet<(Name, Name)>,
-    /// Types of which nothing may be left that somebody asks for.
+    /// Types of which nothing may be left that someone asks for.
     emptied: HashSet<Name>,
     /// Types whose objects are shown to some caller without their `id`. Where a client of a gateway asks for
     /// it, the object as a whole is null.

@@ -60,7 +60,7 @@ kinds! {
     RootFieldTaken "API_ROOT_FIELD_TAKEN" "Two root fields would have the same name.";
     NameInvalid "API_NAME_INVALID" "A name in the document cannot be converted to a GraphQL name.";
     NotCovariant "API_NOT_COVARIANT" "A subclass redefines a property in a way that its interface does not allow.";
-    RowRules "API_ROW_RULES" "A condition of a role in `filters` is no `where` argument for its type, or a value in `presets` does not fit its property.";
+    RowRules "API_ROW_RULES" "A condition of a role in `filters` is not a `where` argument for its type, or a value in `presets` does not fit its property.";
     SchemaInvalid "API_SCHEMA_INVALID" "The generated schema is not valid; this is a bug in the generator.";
 }
 

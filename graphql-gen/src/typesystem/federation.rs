@@ -67,7 +67,7 @@ fn add_entities(table: &mut TypeTable<'_>, query: &mut QueryType, targets: &Targ
         return;
     }
     let origin = Origin::BUILT_IN.under(Setting::Federation);
-    let description = text("Any object, as another service refers to it");
+    let description = text("Any object, as referred to by another service");
     table.add(origin, union_type(name!("_Entity"), description, members));
     let description = text("Representation of an object: `__typename` and `id`");
     table.add(origin, scalar_type(name!("_Any"), description));

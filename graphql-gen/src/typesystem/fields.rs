@@ -369,7 +369,7 @@ impl ObjectShape {
     }
 }
 
-/// Tells whether two entries of one property give the same field and keys.
+/// Returns whether two entries of one property give the same field and keys.
 fn same_shape(a: &Property, b: &Property) -> bool {
     a.range == b.range
         && a.max.is_multiple() == b.max.is_multiple()

@@ -47,7 +47,7 @@ impl Hierarchy {
         }
     }
 
-    /// Tells whether `object` is concrete and has an interface of its own.
+    /// Returns whether `object` is concrete and has an interface of its own.
     pub(super) fn is_dual(&self, object: ObjectId) -> bool {
         self.dual[index(object)]
     }

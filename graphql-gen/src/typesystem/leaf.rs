@@ -62,7 +62,7 @@ fn enumeration(table: &mut TypeTable<'_>, ty: &EnumType, target: &Target) -> New
             || matches!(value.name.as_str(), "true" | "false" | "null")
         {
             let message = format!(
-                "value `{}` of `{}` is no GraphQL enum value",
+                "value `{}` of `{}` is not a GraphQL enum value",
                 value.name, ty.name
             );
             table.problems.push(
@@ -227,7 +227,7 @@ pub(super) fn describe(before: &str, ty: &Name, after: &str) -> Text {
     text(&description)
 }
 
-/// Tells whether GraphQL itself defines the scalar.
+/// Returns whether GraphQL itself defines the scalar.
 pub(super) fn is_built_in(scalar: Scalar) -> bool {
     matches!(
         scalar,

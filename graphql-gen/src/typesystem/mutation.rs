@@ -36,7 +36,7 @@ pub(super) struct Mutations<'a> {
 pub struct MutationField {
     /// The concrete object whose instances are written.
     pub object: ObjectId,
-    /// What is done to them.
+    /// The operation on them.
     pub verb: Verb,
 }
 
@@ -221,7 +221,7 @@ impl Mutations<'_> {
         let props = &self.soml[id].props;
         let mut create: Vec<Member<Argument>> = Vec::with_capacity(props.len() + 1);
         let mut update: Vec<Member<Argument>> = Vec::with_capacity(props.len() + 1);
-        let new_id = text("IRI of the new object; made up when absent");
+        let new_id = text("IRI of the new object; generated if absent");
         create.push(input(&name!("id"), new_id, named(iri)).into());
         let known_id = text("IRI of the object to change");
         update.push(input(&name!("id"), known_id, named(iri)).into());
@@ -308,10 +308,10 @@ impl Mutations<'_> {
 impl MutationArguments {
     fn new() -> Self {
         MutationArguments {
-            dry_run: flag(&name!("dryRun"), "Check and answer, but write nothing"),
+            dry_run: flag(&name!("dryRun"), "Check and respond, but write nothing"),
             allow_all: flag(
                 &name!("allowAll"),
-                "Let an empty `where` stand for all objects",
+                "Allow an empty `where`, which selects all objects",
             ),
         }
     }

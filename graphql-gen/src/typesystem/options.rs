@@ -35,11 +35,11 @@ pub struct ApiOptions {
     /// Describes all arguments, also those that have no description in the schema of the original
     /// product. Off by default: the schema is compared with that one.
     pub argument_descriptions: bool,
-    /// Lets what the roles of the schema may deny to somebody be null in the schema for federation
+    /// Lets what the roles of the schema may deny to someone be null in the schema for federation
     /// ([`Api::subgraph_sdl`](super::Api::subgraph_sdl)), except for `id`; for services that enforce roles.
     /// A gateway that was promised a value for what is left out would lose everything around it. Off by default.
     pub nullable_where_denied: bool,
-    /// Says in `@hasRole` who may read, write and delete what, as [`Api::full_sdl`](super::Api::full_sdl)
+    /// Declares in `@hasRole` who may read, write and delete what, as [`Api::full_sdl`](super::Api::full_sdl)
     /// does. Off by default.
     pub expose_roles: bool,
 }
@@ -141,7 +141,7 @@ impl ApiOptions {
         self
     }
 
-    /// Says in `@hasRole` who may do what, or leaves that out; see [`ApiOptions::expose_roles`].
+    /// Sets whether `@hasRole` declares who may do what; see [`ApiOptions::expose_roles`].
     #[must_use]
     pub const fn with_roles_exposed(mut self, exposed: bool) -> Self {
         self.expose_roles = exposed;

@@ -1,4 +1,4 @@
-//! The part of an API that somebody with certain roles can read.
+//! The part of an API that someone with certain roles can read.
 
 use apollo_compiler::collections::{HashSet, IndexMap};
 use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition, NamedType};
@@ -90,7 +90,7 @@ impl Reader<'_> {
         });
     }
 
-    /// Tells whether something of a type is left.
+    /// Returns whether something of a type is left.
     fn is_left(&self, name: &Name, ty: &ExtendedType) -> bool {
         let shown = match self.api.type_ref(name) {
             Some(of) => self
@@ -111,7 +111,7 @@ impl Reader<'_> {
             }
     }
 
-    /// Tells whether a member of a type is about something that can be read.
+    /// Returns whether a member of a type is about something that can be read.
     fn reads(&self, name: &Name, member: &Name) -> bool {
         if name == "_Service" {
             return match member.as_str() {
@@ -156,7 +156,7 @@ impl Reader<'_> {
         self.api.soml().concrete(object).into_iter().any(reads)
     }
 
-    /// Tells whether a field can be read of all objects of a type that are shown.
+    /// Returns whether a field can be read of all objects of a type that are shown.
     fn reads_of_all(&self, of: TypeRef, member: &Name, field: Field) -> bool {
         let possible = self.api.possible_types(of).iter().copied();
         let mut shown = possible

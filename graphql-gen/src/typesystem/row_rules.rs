@@ -113,7 +113,7 @@ impl Checker<'_> {
         }
         let problem = ProblemKind::RowRules.at(
             Some(span),
-            format!("`{key}` is no key of the condition `{name}`"),
+            format!("`{key}` is not a key of the condition `{name}`"),
         );
         self.report(problem.with_help(format!("its keys are {help}")));
     }
@@ -141,7 +141,7 @@ impl Checker<'_> {
                 }
             }
             (ValueKind::List(_), Type::Named(name) | Type::NonNullNamed(name)) => {
-                self.add(value.span, format!("a `{name}` is no list"));
+                self.add(value.span, format!("a `{name}` is not a list"));
             }
         }
     }
@@ -160,7 +160,7 @@ impl Checker<'_> {
                 );
             }
             Some(ExtendedType::Enum(values)) if !values.values.contains_key(text.as_ref()) => {
-                self.add(span, format!("`{text}` is no value of `{name}`"));
+                self.add(span, format!("`{text}` is not a value of `{name}`"));
             }
             _ => {}
         }

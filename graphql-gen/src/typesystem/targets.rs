@@ -242,7 +242,7 @@ impl Namer<'_> {
         span: soml_core::span::Span,
     ) -> Name {
         if !Name::is_valid_syntax(graphql) || graphql.starts_with("__") {
-            let message = format!("`{written}` would be `{graphql}`, which is no GraphQL name");
+            let message = format!("`{written}` would be `{graphql}`, which is not a GraphQL name");
             self.problems
                 .push(ProblemKind::NameInvalid.at(Some(span), message).with_help(
                     "GraphQL names are letters, digits and `_`, start with no digit, \

@@ -117,13 +117,13 @@ impl GraphqlEndpoint {
         self
     }
 
-    /// Answers with another error while there is no service.
+    /// Sets the error to answer with while there is no service.
     pub fn absent(mut self, absent: impl Fn() -> HttpError + Send + Sync + 'static) -> Self {
         self.absent = Arc::new(absent);
         self
     }
 
-    /// Has the service pass on headers of clients, and says for how long answers may be kept.
+    /// Lets the service forward headers of clients, and sets how long responses may be cached.
     pub fn forwarding(mut self, forwarding: Forwarding) -> Self {
         self.forwarding = Some(Arc::new(forwarding));
         self
@@ -360,7 +360,7 @@ async fn run(
             (response, response_type)
         }
         (Requests::Batch(_), ResponseMode::Stream(_, None)) => {
-            let message = "a batch is answered once: accept application/json";
+            let message = "a batch gets a single response: accept application/json";
             return Err(HttpError::new(code::NOT_ACCEPTABLE, message));
         }
         (

@@ -155,7 +155,7 @@ impl<'v> ExactValue<'v> {
         self.value
     }
 
-    /// Returns a number as it is written; `None` of what is no number.
+    /// Returns a number as it is written; `None` if the value is not a number.
     #[must_use]
     pub fn number(self) -> Option<Cow<'v, str>> {
         let JsonValue::Number(number) = self.value else {
@@ -176,7 +176,7 @@ impl<'v> ExactValue<'v> {
         }
     }
 
-    /// Returns the items of a list; `None` of what is no list.
+    /// Returns the items of a list; `None` if the value is not a list.
     pub fn items(self) -> Option<impl Iterator<Item = ExactValue<'v>>> {
         let items = self.value.as_array()?;
         let items = items.iter().enumerate();
@@ -193,7 +193,7 @@ impl<'v> ExactValue<'v> {
         }))
     }
 
-    /// Returns the members of an object; `None` of what is no object.
+    /// Returns the members of an object; `None` if the value is not an object.
     pub fn members(self) -> Option<impl Iterator<Item = (&'v str, ExactValue<'v>)>> {
         let members = self.value.as_object()?;
         Some(members.iter().map(move |(name, value)| {

@@ -23,7 +23,7 @@ pub(super) fn not_one(input: &InputObjectType, given: usize, nulls: usize) -> Op
         (1, 0) => None,
         (1, _) => Some("has one field, which is null or can be; it must have a value".to_owned()),
         _ => Some(format!(
-            "has {given} fields, and exactly one of {names} is expected"
+            "has {given} fields, but exactly one of {names} is expected"
         )),
     }
 }

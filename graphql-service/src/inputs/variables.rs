@@ -108,7 +108,7 @@ impl Check<'_> {
         }
         if value.value().is_null() {
             if ty.is_non_null() {
-                self.report(path, format!("is null, and its type is `{ty}`"));
+                self.report(path, format!("is null, but its type is `{ty}`"));
             }
             return;
         }
@@ -149,7 +149,7 @@ impl Check<'_> {
         let (text, hint) = (shown(exact), hint.unwrap_or_default());
         self.report(
             path,
-            format!("is {text}, which is no value of `{name}`{hint}"),
+            format!("is {text}, which is not a value of `{name}`{hint}"),
         );
     }
 
@@ -173,7 +173,7 @@ impl Check<'_> {
         let hint = meant.or_else(|| nearest(name, known));
         let hint = hint.map(|name| format!("; did you mean \"{name}\"?"));
         let hint = hint.unwrap_or_default();
-        self.report(path, format!("is no field of `{}`{hint}", input.name));
+        self.report(path, format!("is not a field of `{}`{hint}", input.name));
     }
 
     fn object(

@@ -33,7 +33,7 @@ struct Noted {
 }
 
 impl Freshness {
-    /// Notes one answer of an upstream service, and for how long that may be kept if it says so.
+    /// Notes a response of an upstream service, and how long it may be cached, if known.
     pub fn note(&self, time: Option<Duration>) {
         self.change(|noted| match time {
             Some(time) => {
@@ -56,12 +56,12 @@ impl Freshness {
         });
     }
 
-    /// Says that the answer is for its receiver alone.
+    /// Marks the response as private to its receiver.
     pub fn make_private(&self) {
         self.change(|noted| noted.is_private = true);
     }
 
-    /// Says that the answer must not be kept.
+    /// Marks the response as not cacheable.
     pub fn forbid(&self) {
         self.change(|noted| noted.is_forbidden = true);
     }
@@ -76,7 +76,7 @@ impl Freshness {
         shortest.filter(|time| !noted.is_forbidden && !time.is_zero())
     }
 
-    /// Tells whether the answer is for its receiver alone.
+    /// Returns whether the response is private to its receiver.
     #[must_use]
     pub fn is_private(&self) -> bool {
         let noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -336,7 +336,7 @@ const OPERATION_NAME: &str = "operationName";
 const VARIABLES: &str = "variables";
 const EXTENSIONS: &str = "extensions";
 
-/// The name of a member; `None` for one that nobody reads.
+/// The name of a member; `None` for one that no one reads.
 struct Member(Option<&'static str>);
 
 impl<'de> serde::Deserialize<'de> for Member {

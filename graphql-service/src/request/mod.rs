@@ -233,7 +233,7 @@ pub struct RequestContext {
     pub idempotency_key: Option<String>,
     /// Counts the memory that the request holds.
     pub memory: Arc<MemoryAccount>,
-    /// What the client is told when nobody waits for the answer any more.
+    /// The error for a request that no one waits for any more.
     pub overdue: Arc<Overdue>,
     /// What upstream services are sent along.
     pub forwarded: Arc<Forwarded>,

@@ -15,7 +15,7 @@ use crate::error::GraphqlError;
 ///
 /// let context = RequestContext::new();
 /// assert_eq!(context.overdue.error().code, code::DEADLINE_EXCEEDED);
-/// context.overdue.set(GraphqlError::new(code::INTERNAL, "somebody should look after it"));
+/// context.overdue.set(GraphqlError::new(code::INTERNAL, "someone should look after it"));
 /// assert_eq!(context.overdue.error().code, code::INTERNAL);
 /// ```
 #[derive(Debug, Default)]

@@ -26,10 +26,10 @@ pub struct DataSequences {
     written: Mutex<Sequences>,
 }
 
-/// The header in which a service says the sequence of the change that a request has made.
+/// The header with the sequence of the change that a request has made.
 pub const DATA_SEQUENCE: &str = "data-sequence";
 
-/// The header in which a client says the sequence of a change that the answer is to have.
+/// The header with the sequence of a change that the response must include.
 pub const AWAIT_DATA_SEQUENCE: &str = "await-data-sequence";
 
 /// Most sequences of a header.
@@ -78,7 +78,7 @@ impl DataSequences {
 }
 
 impl Sequences {
-    /// Tells whether there are none.
+    /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -83,17 +83,17 @@ impl<'a> View<'a> {
         self.of_type(ty).of_known_type.clone()
     }
 
-    /// Tells whether there is something that cannot be read.
+    /// Returns whether there is something that cannot be read.
     pub(crate) fn is_limited(&self) -> bool {
         self.access.is_some()
     }
 
-    /// Tells whether a part of an object can be read.
+    /// Returns whether a part of an object can be read.
     pub(crate) fn reads(&self, object: ObjectId, part: Part) -> bool {
         self.access.is_none_or(|access| access.reads(object, part))
     }
 
-    /// Tells whether a field of a concrete object can be read.
+    /// Returns whether a field of a concrete object can be read.
     pub(crate) fn reads_field(&self, object: ObjectId, name: &str) -> bool {
         self.access.is_none_or(|access| {
             let part = match self.api.field(TypeRef::Concrete(object), name) {
@@ -106,12 +106,12 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Tells whether objects of a concrete type are shown at all.
+    /// Returns whether objects of a concrete type are shown at all.
     pub(crate) fn sees(&self, object: ObjectId) -> bool {
         self.access.is_none_or(|access| access.sees(object))
     }
 
-    /// Tells whether a part of what the service says of itself can be read.
+    /// Returns whether a part of what the service says of itself can be read.
     pub(crate) fn reads_service(&self, part: ServicePart) -> bool {
         self.access.is_none_or(|access| access.reads_service(part))
     }
@@ -142,7 +142,7 @@ impl<'a> View<'a> {
         self.access?.readable_rows(object, part)
     }
 
-    /// Tells whether a part can be read of all objects of a type that are shown.
+    /// Returns whether a part can be read of all objects of a type that are shown.
     pub(crate) fn reads_wherever_shown(&self, ty: TypeRef, part: Part) -> bool {
         self.access.is_none_or(|access| {
             let possible = self.api.possible_types(ty).iter();

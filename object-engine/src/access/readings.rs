@@ -92,7 +92,7 @@ fn readings<T: Copy>(
         return readings;
     }
     let own = ty.object().and_then(|object| Some((object, of(object)?)));
-    // Objects of no type of the schema are nobody's where some may see less than others.
+    // Objects of no type of the schema are no one's where some may see less than others.
     let own = own.filter(|_| !excludes || takes_any(view.api, ty));
     let own = own.filter(|(object, (_, part))| view.reads(*object, *part));
     let own = own.map(|(object, (by, part))| (by, view.readable_rows(object, part)));
@@ -124,7 +124,7 @@ pub(crate) fn property_readings(
     readings(view, ty, of, |a, b| a == b || same(&schema[a], &schema[b]))
 }
 
-/// Tells whether conditions on two properties of one name mean the same.
+/// Returns whether conditions on two properties of one name mean the same.
 pub(crate) fn filter_alike(a: &Property, b: &Property) -> bool {
     Step::from(&a.path) == Step::from(&b.path)
         && a.range == b.range
@@ -132,7 +132,7 @@ pub(crate) fn filter_alike(a: &Property, b: &Property) -> bool {
         && a.type_cast == b.type_cast
 }
 
-/// Tells whether two properties of one name show the same of the same values.
+/// Returns whether two properties of one name show the same of the same values.
 pub(crate) fn show_alike(a: &Property, b: &Property) -> bool {
     filter_alike(a, b) && a.lang.fetch == b.lang.fetch
 }

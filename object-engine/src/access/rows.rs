@@ -109,7 +109,7 @@ impl Permit {
         }
     }
 
-    /// Tells whether some objects of a type that is shown may be hidden.
+    /// Returns whether some objects of a type that is shown may be hidden.
     pub(crate) fn hides_rows(&self, object: ObjectId) -> bool {
         self.accepted(object, Operation::Read, self.seeing(object)) != Accepted::All
     }

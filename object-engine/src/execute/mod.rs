@@ -93,7 +93,7 @@ impl Execution<'_> {
     /// Fetches what the plan needs from the store.
     ///
     /// # Errors
-    /// When the store fails or nobody waits any more: then there is no data at all.
+    /// When the store fails or no one waits any more: then there is no data at all.
     pub(crate) async fn fetch(&self) -> Result<Fetched, StoreError> {
         fetch::fetch(self).await
     }
@@ -101,7 +101,7 @@ impl Execution<'_> {
     /// Writes the answer.
     ///
     /// # Errors
-    /// When a chunk of values cannot be read, there is no memory, or nobody waits any more: then
+    /// When a chunk of values cannot be read, there is no memory, or no one waits any more: then
     /// there is no data at all.
     pub(crate) fn write(&self, fetched: &Fetched) -> Result<Answer, StoreError> {
         write::write(self, fetched)

@@ -173,8 +173,8 @@ impl<'a> Attempt<'a> {
         };
         let Some(view) = transaction.view() else {
             return Err(StoreError::Unsupported(
-                "this store cannot show what is not committed yet, so the conditions of roles on what is written cannot \
-                 be checked"
+                "this store cannot read uncommitted changes, so the conditions of roles on written \
+                 data cannot be checked"
                     .to_owned(),
             ));
         };

@@ -351,7 +351,7 @@ impl Draft<'_> {
         let keys: HashSet<ValueKey<'_>> = values.iter().map(|term| key(of, term)).collect();
         let is_final = of.immutable && reads && !self.setting.rights.hides_any(of.range);
         if is_final && !is_new && self.was_changed(id, of, &keys) {
-            let message = format!("{whole} can be set once, and is set");
+            let message = format!("{whole} can be set only once, and is already set");
             found.push((code::IMMUTABLE, message));
         }
         for (code, message) in found {
@@ -411,7 +411,7 @@ impl Draft<'_> {
         })
     }
 
-    /// Tells whether a property had values, and has others now.
+    /// Returns whether a property had values, and has others now.
     fn was_changed(
         &self,
         id: &NamedNode,

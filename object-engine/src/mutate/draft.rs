@@ -589,7 +589,7 @@ pub(super) fn types_of<'o>(
         })
 }
 
-/// Tells whether two literals of one datatype are the same value, such as `"05"` and `"5"`, which answers show
+/// Returns whether two literals of one datatype are the same value, such as `"05"` and `"5"`, which answers show
 /// as they are where a property has several datatypes.
 fn same_value(a: &Term, b: &Term) -> bool {
     let (Term::Literal(of_a), Term::Literal(of_b)) = (a, b) else {

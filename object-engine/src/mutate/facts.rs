@@ -50,13 +50,13 @@ impl WriteFacts {
         self.partners.get(predicate).map_or(&[], Vec::as_slice)
     }
 
-    /// Tells whether the values that a step leads to are checked as a whole.
+    /// Returns whether the values that a step leads to are checked as a whole.
     pub(super) fn is_bounded(&self, step: &Step) -> bool {
         self.bounded.contains(step)
     }
 }
 
-/// Tells whether the values of a property are checked as a whole.
+/// Returns whether the values of a property are checked as a whole.
 fn is_bounded(schema: &Schema, property: &Property) -> bool {
     let unique = || validation(schema, property).is_some_and(|rule| rule.unique);
     property.min > 0

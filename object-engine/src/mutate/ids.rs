@@ -33,7 +33,7 @@ pub(super) fn new_id(
     let id = match (&entry.id, made) {
         (Some(given), Some(made)) if given.as_str() != made => {
             return Err(format!(
-                "the id must be `{made}`, as the object's pattern says"
+                "the id must be `{made}`, according to the object's pattern"
             ));
         }
         (Some(given), _) => given.as_str().to_owned(),
@@ -86,7 +86,10 @@ fn fill(schema: &Schema, entry: &Entry, template: &Template) -> Result<String, S
             Part::Value(property) => {
                 let Some(text) = value_of(entry, *property) else {
                     let name = &schema[*property].name.graphql;
-                    return Err(format!("the id is made of `{name}`, which needs one value"));
+                    return Err(format!(
+                        "the id is derived from `{name}`, which needs exactly one \
+                                        value"
+                    ));
                 };
                 id.push_str(&escaped(text));
             }

@@ -289,7 +289,7 @@ impl Overlay {
         graphs.iter().any(|known| known.original) && !is_given()
     }
 
-    /// Tells whether something was said of a node before the mutation.
+    /// Returns whether something was said of a node before the mutation.
     pub(super) fn existed(&self, node: &NamedNode) -> bool {
         self.about(node)
             .any(|(_, graphs)| graphs.iter().any(|known| known.original))
@@ -326,7 +326,7 @@ impl Overlay {
         change
     }
 
-    /// Tells whether there is something to apply.
+    /// Returns whether there is something to apply.
     pub(super) fn has_change(&self) -> bool {
         let mut known = self.triples.values().flatten();
         known.any(InGraph::is_pending)

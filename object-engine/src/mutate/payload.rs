@@ -32,7 +32,7 @@ pub(crate) fn nothing(plan: &MutationPlan, errors: Vec<GraphqlError>) -> Answer 
 /// Writes the payloads of all fields; else returns why one of them cannot be answered.
 ///
 /// # Errors
-/// When there is no memory for the answer, or nobody waits for it any more.
+/// When there is no memory for the answer, or no one waits for it any more.
 pub(super) fn write(
     setting: &Setting<'_>,
     reading: &Execution<'_>,

@@ -29,7 +29,7 @@ pub(super) struct Verdicts {
 }
 
 impl Verdicts {
-    /// Tells whether one of some roles accepts an object.
+    /// Returns whether one of some roles accepts an object.
     pub(super) fn accept(
         &self,
         permit: &Permit,

@@ -38,7 +38,7 @@ struct Reach {
     is_below_apart: bool,
 }
 
-/// Returns the levels to read at once from a number of objects of the level `root`, which comes first. Where nobody knows the
+/// Returns the levels to read at once from a number of objects of the level `root`, which comes first. Where no one knows the
 /// number, levels follow that have no more objects than the first one: most lists that are filtered are short.
 pub(crate) fn tree(
     plan: &Plan,
@@ -96,7 +96,7 @@ pub(crate) fn tree(
     tree
 }
 
-/// Tells whether a level can be read together with the one above it, a slot of which leads to it.
+/// Returns whether a level can be read together with the one above it, a slot of which leads to it.
 fn can_follow(level: &Level, slot: usize, child: &Level) -> bool {
     let from = &level.slots[slot];
     let leads_somewhere = !from
@@ -111,7 +111,7 @@ fn can_follow(level: &Level, slot: usize, child: &Level) -> bool {
         && child.dataset == level.dataset
 }
 
-/// Tells whether single values are read of each object.
+/// Returns whether single values are read of each object.
 fn has_single_values(level: &Level) -> bool {
     let mut slots = level.slots.iter().zip(&level.single);
     slots.all(|(slot, single)| *single && slot.page.is_none())

@@ -548,7 +548,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         }
     }
 
-    /// Tells whether a property leads to objects none of which is shown.
+    /// Returns whether a property leads to objects none of which is shown.
     pub(super) fn leads_nowhere(&self, property: PropertyId) -> bool {
         match self.schema()[property].range {
             Range::Object(object) => {

@@ -71,12 +71,12 @@ pub(super) fn collect<'a>(
     }
 }
 
-/// Tells whether two fields have the same name and arguments.
+/// Returns whether two fields have the same name and arguments.
 fn asks_the_same(a: &executable::Field, b: &executable::Field) -> bool {
     a.name == b.name && has_same_arguments(a, b)
 }
 
-/// Tells whether two fields have the same arguments.
+/// Returns whether two fields have the same arguments.
 pub(super) fn has_same_arguments(a: &executable::Field, b: &executable::Field) -> bool {
     let known = |argument: &Node<Argument>| {
         let others = &mut b.arguments.iter();

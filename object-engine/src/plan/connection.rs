@@ -257,8 +257,8 @@ impl<'a> Planner<'_, 'a> {
         let position = codec.decode(input.as_text().unwrap_or_default());
         position.map(Some).ok_or_else(|| {
             let message = format!(
-                "`{name}` is no cursor of this field with this `orderBy`; \
-                 pass on what `cursor` or `pageInfo` gave"
+                "`{name}` is not a cursor of this field with this `orderBy`; use a value returned \
+                 by `cursor` or `pageInfo`"
             );
             GraphqlError::new(code::CURSOR_INVALID, message).at(location)
         })

@@ -40,7 +40,7 @@ impl<'a> Planner<'_, 'a> {
             .unwrap_or((Input::List(Vec::new()), None));
         let list = input.as_list();
         if list.len() > self.input.limits.list_length {
-            let message = "too many objects are asked for by their ids";
+            let message = "too many objects are requested by id";
             return Err(GraphqlError::new(code::LIMIT_LIST_LENGTH, message)
                 .at(location)
                 .with("limit", self.input.limits.list_length));

@@ -73,7 +73,7 @@ impl Change {
 }
 
 impl Entry {
-    /// Tells whether something is given for a property.
+    /// Returns whether something is given for a property.
     pub(crate) fn gives(&self, property: PropertyId) -> bool {
         let mut changes = self.changes.iter().map(|change| change.property);
         changes.any(|given| given == property) || self.refused.contains(&property)
@@ -137,7 +137,8 @@ impl EntryReader<'_> {
         let entry = &self.entries[at];
         let finding = match (purpose, &entry.id) {
             (Purpose::Update, None) if !members_have_id(input) => {
-                let message = "an update needs the `id` of its object, or `where` beside `objects`";
+                let message = "an update needs the `id` of its object, or `where` together with \
+                               `objects`";
                 entry.finding(code::ID_INVALID, message)
             }
             (Purpose::UpdateSelected, Some(_)) => {
@@ -204,7 +205,7 @@ impl EntryReader<'_> {
         Some(at)
     }
 
-    /// Tells whether roles leave clients no choice of a property's value, so that no right to write it is needed.
+    /// Returns whether roles leave clients no choice of a property's value, so that no right to write it is needed.
     fn is_preset(&self, object: ObjectId, property: PropertyId) -> bool {
         let presets = self.rights.presets(object, property);
         presets.is_some_and(|presets| !presets.leave_a_choice)
@@ -538,7 +539,7 @@ impl EntryReader<'_> {
     }
 }
 
-/// Tells whether two changes add the same values.
+/// Returns whether two changes add the same values.
 fn has_same_values(a: &Change, b: &Change) -> bool {
     let values = |change: &Change| {
         let values = change.values().iter();
@@ -557,7 +558,7 @@ fn has_same_values(a: &Change, b: &Change) -> bool {
     of_a.is_some() && of_a == of_b
 }
 
-/// Tells whether an id is given, of whatever form.
+/// Returns whether an id is given, of whatever form.
 fn members_have_id(input: &Input) -> bool {
     member_of(input, "id").is_some()
 }

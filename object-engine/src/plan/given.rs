@@ -40,7 +40,9 @@ pub(super) fn given(schema: &Schema, property: &Property, input: &Input) -> Resu
             let name = input.as_text().unwrap_or_default();
             let known = schema[id].values.iter().any(|value| value.name == name);
             if !known {
-                return Err(invalid(format!("`{name}` is no value of the enumeration")));
+                return Err(invalid(format!(
+                    "`{name}` is not a value of the enumeration"
+                )));
             }
             Ok(Literal::new_simple_literal(name).into())
         }
@@ -257,7 +259,7 @@ pub(super) fn expanded(schema: &Schema, text: &str) -> String {
     }
 }
 
-/// Tells whether an entry of `valuesIn` stands for a value.
+/// Returns whether an entry of `valuesIn` stands for a value.
 fn is_allowed(schema: &Schema, property: &Property, allowed: &str, term: &Term) -> bool {
     match (term, property.range) {
         (Term::NamedNode(node), _) => {
@@ -303,7 +305,7 @@ fn check_language(schema: &Schema, property: &Property, term: &Term) -> Result<(
     })
 }
 
-/// Tells whether a literal is a text, in some language or without one.
+/// Returns whether a literal is a text, in some language or without one.
 pub(crate) fn is_text(literal: &Literal) -> bool {
     literal.language().is_some() || literal.datatype() == xsd::STRING
 }

@@ -24,8 +24,8 @@ pub(super) fn check_variables(
     };
     let key = path.last().copied().unwrap_or_default();
     let message = format!(
-        "`{key}` is written, and its variable `${variable}` has no value: without it, more objects would be selected; \
-         give it a value, or leave `{key}` out"
+        "`{key}` is given, but its variable `${variable}` has no value: without it, more objects \
+         would be selected; give it a value, or leave out `{key}`"
     );
     let error = GraphqlError::new(code::NULL_OPERAND, message);
     let error = error.at(Location::of(place, sources));

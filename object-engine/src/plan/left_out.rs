@@ -147,7 +147,7 @@ impl<'a> LeftOut<'a> {
         self.emptied.insert(level);
     }
 
-    /// Tells whether nothing is left of a level but `__typename`.
+    /// Returns whether nothing is left of a level but `__typename`.
     pub(super) fn is_empty(&self, level: LevelId) -> bool {
         self.emptied.contains(&level)
     }

@@ -42,7 +42,7 @@ impl MutationPlan {
         self.findings.iter().any(is_missing_right)
     }
 
-    /// Tells whether some field finds its objects by a condition.
+    /// Returns whether some field finds its objects by a condition.
     pub(crate) fn selects(&self) -> bool {
         self.fields.iter().any(|root| match root {
             MutationRoot::Write(field) => {
@@ -369,13 +369,13 @@ impl<'a> FieldBuilder<'_, 'a> {
             };
         if condition.is_true_given(&facts) && !self.flag("allowAll") {
             let message = match self.meaning.verb {
-                Verb::Delete => "`where` stands for all objects; say so with `allowAll: true`",
-                _ => "`where` stands for all objects; select some of them",
+                Verb::Delete => "`where` selects all objects; confirm with `allowAll: true`",
+                _ => "`where` selects all objects; select some of them",
             };
             return Err(GraphqlError::new(code::WHERE_REQUIRED, message).at(location));
         }
         if shown.is_nothing() {
-            // Nobody selects objects that they may not see.
+            // No one selects objects that they may not see.
             let name = api.type_name(self.meaning.object);
             return Err(view.denied("where", name).at(location));
         }

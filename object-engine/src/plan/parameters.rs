@@ -60,7 +60,7 @@ pub(super) struct SlotParameter {
 }
 
 impl SlotParameter {
-    /// Tells whether variables decide both alike.
+    /// Returns whether variables decide both alike.
     pub(super) fn depends_alike(&self, other: &Self) -> bool {
         self.target == other.target
             && self.range_check == other.range_check

@@ -19,7 +19,7 @@ pub(crate) struct SchemaRegexes {
 type Compiled = Result<Arc<RegexMatcher>, Refused>;
 
 impl SchemaRegexes {
-    /// Tells whether a text has a part that a regular expression of the schema matches.
+    /// Returns whether a text has a part that a regular expression of the schema matches.
     ///
     /// # Errors
     /// When the expression is not one of those that stores share, which the schema was warned of.

@@ -60,7 +60,7 @@ impl Default for KnownRows {
 
 /// Returns what the sender of a request may do; `None` for everything that there is to read.
 ///
-/// A request without a sender comes from somebody without a role.
+/// A request without a sender comes from someone without a role.
 pub(crate) fn access_of(
     rights: &Enforced,
     context: &RequestContext,
@@ -240,7 +240,7 @@ fn compiled(
             tracing::warn!(
                 error = %error.message,
                 object = %source.api.soml()[object].name.written,
-                "a condition of a role accepts no object, since it cannot be evaluated"
+                "a condition of a role cannot be evaluated, so it accepts no object"
             );
             NodeCondition::Any(Vec::new())
         }

@@ -109,7 +109,7 @@ impl<'a> WriteAccess<'a> {
         lacks.then(|| self.denies_write(object, part))
     }
 
-    /// Says that the right to write a part of an object is missing.
+    /// Returns the message for a missing right to write a part of an object.
     pub(crate) fn denies_write(self, object: ObjectId, part: Part) -> String {
         let name = self.name(object, part);
         format!("{name} cannot be written without permission")

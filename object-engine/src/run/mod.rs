@@ -66,9 +66,9 @@ pub(crate) struct Shared {
     /// What each role may do, where that is enforced.
     pub(crate) rights: Enforced,
     pub(crate) known_rows: KnownRows,
-    /// The printed schema, once somebody has asked for it.
+    /// The printed schema, once someone has asked for it.
     pub(crate) printed: OnceLock<ServiceSdl>,
-    /// What the schema says about writing, once somebody has written.
+    /// What the schema says about writing, once someone has written.
     pub(crate) write_facts: OnceLock<WriteFacts>,
     /// What values and ids that are written must match.
     pub(crate) regexes: SchemaRegexes,
@@ -469,7 +469,7 @@ impl Job {
         Ok(Planned::Query(plan))
     }
 
-    /// Checks the size of what is asked of the schema, and counts it as long unless it is at hand.
+    /// Checks the size of what is asked of the schema, and counts it as long unless it is available.
     fn admit_introspection(&self, prepared: &Prepared, plan: &Plan) -> Result<(), Stop> {
         let documents = &self.shared.documents;
         let mut asked = plan

@@ -49,7 +49,7 @@ impl Job {
                 {
                     tries += 1;
                     let request_id = &job.call.request_id;
-                    tracing::debug!(request_id, tries, %error, "a mutation is tried again");
+                    tracing::debug!(request_id, tries, %error, "retrying a mutation");
                 }
                 Err(error) => return job.not_written(&ready, &error),
                 Ok(executed) => return executed,
@@ -184,7 +184,7 @@ impl Job {
         record: &ChangeRecord,
     ) -> Result<Executed, StoreError> {
         if record.said.digest != self.repetition.digest {
-            let message = "this idempotency key was used before for another request";
+            let message = "this idempotency key was already used for a different request";
             let error = GraphqlError::new(code::IDEMPOTENCY_KEY_REUSED, message);
             return Ok(self.answered(ready, Answer::failed(error)));
         }
@@ -222,7 +222,7 @@ impl Job {
         // from now on is told that there may be something.
         let overdue = &self.context.overdue;
         let late =
-            "it is unknown whether the mutation was written: the store had not answered in time";
+            "it is unknown whether the mutation was written: the store did not respond in time";
         overdue.set(unknown(GraphqlError::new(
             code::WRITE_OUTCOME_UNKNOWN,
             late,
@@ -334,7 +334,7 @@ impl Ready {
 }
 
 impl MutationPlan {
-    /// Tells whether it takes less than about a millisecond to work the mutation out, if little is read.
+    /// Returns whether it takes less than about a millisecond to work the mutation out, if little is read.
     fn is_small(&self) -> bool {
         let values = |entry: &Entry| -> usize {
             let changes = entry.changes.iter();

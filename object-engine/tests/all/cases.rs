@@ -161,7 +161,7 @@ fn essence_of_error(error: &Value) -> Value {
     essence
 }
 
-/// Tells whether an answer is as expected; the order of members counts in `data`.
+/// Returns whether an answer is as expected; the order of members counts in `data`.
 fn agrees(expected: &Value, actual: &Value) -> bool {
     let errors = |value: &Value| value.get("errors").and_then(Value::as_array).cloned();
     let (wanted, given) = (errors(expected), errors(actual));

@@ -50,7 +50,8 @@ fn whoever_writes_the_name_of_an_object_is_told_the_property() {
         text,
         json!({"new": [{"label": "a"}, {"label": "b", "name": "Tatooine"}]}),
     );
-    let expected = "`$new[1].name` is no field of `Planet_Create_Input`; did you mean \"label\"?";
+    let expected =
+        "`$new[1].name` is not a field of `Planet_Create_Input`; did you mean \"label\"?";
     assert_eq!(error["message"], expected);
     assert_eq!(error["extensions"]["code"], "VARIABLE_INVALID");
     assert_eq!(error["extensions"]["variable"], "$new[1].name");
@@ -80,7 +81,7 @@ fn a_bare_value_in_a_filter_is_told_its_operator() {
     let error = refused(text, json!({"w": {"name": "Tatooine"}}));
     let message = error["message"].as_str().expect("a message");
     assert!(
-        message.starts_with("`$w.name` is \"Tatooine\", which is no value of"),
+        message.starts_with("`$w.name` is \"Tatooine\", which is not a value of"),
         "{message}"
     );
     assert!(
@@ -133,8 +134,12 @@ fn an_invalid_variable_has_its_place_its_name_and_what_is_meant() {
             "$w.OR[1].mas",
             "did you mean \"mass\"?",
         ),
-        (json!({"mass": {"GT": "x"}}), "$w.mass.GT", "no value of"),
-        (json!("Tatooine"), "$w", "no value of `Planet_Where_Multi`"),
+        (json!({"mass": {"GT": "x"}}), "$w.mass.GT", "not a value of"),
+        (
+            json!("Tatooine"),
+            "$w",
+            "not a value of `Planet_Where_Multi`",
+        ),
     ] {
         let error = refused(text, json!({ "w": value }));
         assert_eq!(error["extensions"]["code"], "VARIABLE_INVALID", "{error}");

@@ -61,7 +61,7 @@ const NEEDS_A_VIEW: &[&str] = &[
     "later-fields-see-earlier-writes",
 ];
 
-/// Tells whether queries do not lead to a code.
+/// Returns whether queries do not lead to a code.
 pub(crate) fn is_about_writing(code: &str) -> bool {
     [CODES, OF_WARNINGS, OF_TRANSACTIONS]
         .concat()

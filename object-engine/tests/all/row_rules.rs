@@ -401,7 +401,7 @@ fn conditions_and_presets_that_do_not_fit_their_types_are_refused_with_their_pla
     for (rules, problem) in [
         (
             "filters: {Book: {read: {titel: {EQ: x}}}}",
-            "`titel` is no key of the condition `Book_Where`",
+            "`titel` is not a key of the condition `Book_Where`",
         ),
         (
             "filters: {Book: {read: {title: x}}}",
@@ -409,7 +409,7 @@ fn conditions_and_presets_that_do_not_fit_their_types_are_refused_with_their_pla
         ),
         (
             "filters: {Book: {read: {authors: {name: [{EQ: x}]}}}}",
-            "is no list",
+            "is not a list",
         ),
         (
             "filters: {Book: {read: {title: {EQ: {a: b}}}}}",

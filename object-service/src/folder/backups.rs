@@ -24,7 +24,7 @@ pub struct Backups {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BackupError {
-    /// Nobody has said where.
+    /// No one has said where.
     #[error("`store.backupDir` names no folder for backups")]
     NotConfigured,
     /// The name is not that of a folder.
@@ -34,10 +34,10 @@ pub enum BackupError {
     )]
     Name,
     /// Another one is being made.
-    #[error("another backup is being made")]
+    #[error("another backup is already running")]
     Running,
     /// The process ends before it is made.
-    #[error("the process ends before the backup is made")]
+    #[error("the process is ending before the backup is complete")]
     Interrupted,
     /// It failed.
     #[error(transparent)]
@@ -94,7 +94,7 @@ impl Backups {
 /// Removes what backups have left in a folder that were killed. Those that another service makes there now stay.
 fn remove_left(folder: &Path) {
     let warn = |error: &(dyn std::error::Error + 'static), path: &Path| {
-        tracing::warn!(error, folder = %path.display(), "what is left of a backup cannot be removed");
+        tracing::warn!(error, folder = %path.display(), "an unfinished backup cannot be removed");
     };
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return,
@@ -106,7 +106,7 @@ fn remove_left(folder: &Path) {
         match remove_unfinished(&path) {
             Ok(()) => tracing::info!(
                 folder = %path.display(),
-                "removed what was left of a backup that never ended"
+                "removed an unfinished backup"
             ),
             Err(ImageError::InUse { .. }) => {}
             Err(error) => warn(&error, &path),
@@ -114,7 +114,7 @@ fn remove_left(folder: &Path) {
     }
 }
 
-/// Takes the backups in a folder from everybody but their owner: earlier versions made them for all to read.
+/// Takes the backups in a folder from everyone but their owner: earlier versions made them for all to read.
 fn narrow_finished(folder: &Path) {
     // A folder that cannot be read is reported already.
     let entries = fs::read_dir(folder).into_iter().flatten();

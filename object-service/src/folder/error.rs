@@ -20,19 +20,19 @@ pub enum FolderError {
     #[error("failed to open the schemas")]
     Schemas(#[from] SchemaStoreError),
     /// There are no data to open.
-    #[error("{} has no data; `soml load` or `soml serve --data` puts some there", path.display())]
+    #[error("{} has no data; load some with `soml load` or `soml serve --data`", path.display())]
     NoData {
         /// The folder.
         path: PathBuf,
     },
     /// The folder must be empty and is not.
-    #[error("{} has files already; name a folder that is empty or not there", path.display())]
+    #[error("{} already has files; name an empty or new folder", path.display())]
     NotEmpty {
         /// The folder.
         path: PathBuf,
     },
     /// The folder must not be there and is.
-    #[error("{} is there already", path.display())]
+    #[error("{} already exists", path.display())]
     Exists {
         /// The folder.
         path: PathBuf,

@@ -44,7 +44,7 @@ use schema_registry::FolderSchemaStore;
 /// The folder of the schemas.
 const SCHEMAS: &str = "schemas";
 
-/// The folder of what a search service keeps beside the data.
+/// The folder of a search service inside the data folder.
 pub const SEARCH: &str = "search";
 
 /// How a folder is used.

@@ -1,4 +1,4 @@
-//! Takes a folder that is there from everybody but its owner: older versions made folders that all could read.
+//! Takes a folder that is there from everyone but its owner: older versions made folders that all could read.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use graph_store::private_files;
 
 use super::{LEFT_ALONE, SCHEMAS, SEARCH};
 
-/// Takes what is in a folder from everybody but its owner, and the folder itself where nothing of somebody else
+/// Takes what is in a folder from everyone but its owner, and the folder itself where nothing of someone else
 /// is in it. What cannot be changed is a warning.
 pub(super) fn narrow(folder: &Path) {
     if let Err(error) = narrow_all(folder) {

@@ -20,7 +20,7 @@ pub(super) const LEFT_ALONE: &[&str] = &["lost+found", STAGE];
 ///
 /// # Errors
 ///
-/// Fails if the backup has no data, is damaged or of another version, or is a folder that somebody writes to, if
+/// Fails if the backup has no data, is damaged or of another version, or is a folder that someone writes to, if
 /// the folder to restore to has files already, or if files cannot be read or written.
 pub fn restore(
     backup: &Path,
@@ -87,7 +87,7 @@ fn is_empty(folder: &Path) -> Result<bool, FolderError> {
     Ok(true)
 }
 
-/// Copies a folder that nobody writes to meanwhile.
+/// Copies a folder that no one writes to meanwhile.
 fn copy_locked(from: &Path, to: &Path) -> Result<(), FolderError> {
     let _source = FolderLock::for_reading(from)?;
     private_files::create_folder(to).map_err(FolderError::io(to))?;

@@ -39,21 +39,18 @@ fn refused(error: BackupError) -> HttpError {
         BackupError::Interrupted => return said(code::BACKUP_FAILED, &error),
         BackupError::Running => return said(code::BACKUP_RUNNING, &error),
         BackupError::Failed(FolderError::Exists { .. }) => {
-            let message = "there is a backup with this name already";
+            let message = "a backup with this name already exists";
             return HttpError::new(code::BACKUP_EXISTS, message);
         }
         BackupError::Failed(cause) => cause,
     };
-    tracing::error!(
-        error = cause as &dyn std::error::Error,
-        "a backup cannot be made"
-    );
+    tracing::error!(error = cause as &dyn std::error::Error, "a backup failed");
     if cause.code() == around::DISK_FULL {
-        HttpError::new(around::DISK_FULL, "there is no room for the backup")
+        HttpError::new(around::DISK_FULL, "there is no disk space for the backup")
     } else {
         HttpError::new(
             code::BACKUP_FAILED,
-            "the backup cannot be made; details are in the log under the request id",
+            "the backup failed; see the log for this request id",
         )
     }
 }

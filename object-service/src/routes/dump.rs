@@ -58,7 +58,7 @@ pub(super) async fn read(
         return Err(HttpError::new(code::DUMP_UNSUPPORTED, message));
     }
     let permit = Arc::clone(&app.dumps).try_acquire_owned().map_err(|_| {
-        let message = "as many dumps are being made as the service makes at once";
+        let message = "the maximum number of concurrent dumps is running";
         HttpError::new(code::DUMP_RUNNING, message)
     })?;
     audit(&sender, "dump", wanted.format.name(), "");
@@ -92,8 +92,8 @@ struct Wanted {
 impl Wanted {
     fn of(request: &Request) -> Result<Self, HttpError> {
         if request.version() < Version::HTTP_11 {
-            let message =
-                "a dump needs HTTP/1.1: with an older version nobody notices that one breaks off";
+            let message = "a dump needs HTTP/1.1: with an older version, a truncated dump would not be \
+                 noticed";
             return Err(HttpError::new(common::REQUEST_MALFORMED, message));
         }
         let format = negotiated(request.headers()).ok_or_else(|| {
@@ -184,7 +184,7 @@ impl Dump {
             if let Err(error) = &made {
                 let error = error as &dyn std::error::Error;
                 let request_id = self.context.request_id.as_str();
-                tracing::warn!(error, request_id, "a dump breaks off");
+                tracing::warn!(error, request_id, "a dump was aborted");
             }
             // A client that is gone needs no end.
             let _ = self.pieces.send(made.map(|()| Piece::End)).await;
@@ -293,7 +293,7 @@ fn body(first: Piece, received: Receiver<Result<Piece, StoreError>>, stop: DropG
             Some(Ok(Piece::Text(text))) => Some((Ok(text), Some((None, received, stop)))),
             Some(Ok(Piece::End)) => None,
             // What exactly is in the log.
-            Some(Err(_)) | None => Some((Err(io::Error::other("the dump broke off")), None)),
+            Some(Err(_)) | None => Some((Err(io::Error::other("the dump was aborted")), None)),
         }
     });
     Body::from_stream(stream)
@@ -304,7 +304,7 @@ fn failed(error: &StoreError) -> HttpError {
         StoreError::Unsupported(message) => HttpError::new(code::DUMP_UNSUPPORTED, message),
         _ => HttpError::new(
             code::DUMP_FAILED,
-            "the data cannot be read; details are in the log under the request id",
+            "the data cannot be read; see the log for this request id",
         ),
     }
 }

@@ -132,7 +132,7 @@ pub(crate) async fn read(
     Ok(response)
 }
 
-/// `PUT /soml/{id}`: replaces a schema, and binds it anew when it is bound.
+/// `PUT /soml/{id}`: replaces a schema, and binds it again when it is bound.
 pub(crate) async fn replace(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,

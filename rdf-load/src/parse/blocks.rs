@@ -114,7 +114,7 @@ pub(super) fn parse(
     })
 }
 
-/// Starts the threads that parse blocks. They end with the queue, and the queue with them, so that nobody waits
+/// Starts the threads that parse blocks. They end with the queue, and the queue with them, so that no one waits
 /// for a block that is not parsed.
 fn start<'scope>(
     scope: &'scope Scope<'scope, '_>,
@@ -137,7 +137,7 @@ fn start<'scope>(
     }
 }
 
-/// Has blocks parsed until there are no more, or nobody takes what comes out.
+/// Has blocks parsed until there are no more, or no one takes what comes out.
 fn work(
     queue: &Mutex<Receiver<Job>>,
     path: &Path,

@@ -83,7 +83,7 @@ pub(crate) struct Input<'a> {
 
 /// Why reading ends before the end of the file.
 pub(crate) enum Ended {
-    /// The receiver has gone; there is nobody to read for.
+    /// The receiver has gone; there is no one to read for.
     Hangup,
     Failed(LoadError),
 }
@@ -94,7 +94,7 @@ impl From<LoadError> for Ended {
     }
 }
 
-/// Reads all of `source` and sends its parts; ends early when nobody listens any more.
+/// Reads all of `source` and sends its parts; ends early when no one listens any more.
 pub(crate) fn parse(
     input: &Input<'_>,
     source: impl BufRead,

@@ -39,7 +39,8 @@ pub enum MigrationError {
     },
     /// Files of the origin are lost.
     #[error(
-        "the origin has lost {}: put back what is missing, or remove the schema there; nothing was moved",
+        "the origin has lost {}: restore what is missing, or remove the schema there; nothing was \
+         moved",
         files.join(", ")
     )]
     Lost {
@@ -48,7 +49,8 @@ pub enum MigrationError {
     },
     /// A schema is bound in the origin that is not there.
     #[error(
-        "`{}` is bound to {} in the origin, which has no such schema: store it there, or bind another one",
+        "`{}` is bound to {} in the origin, which has no such schema: store it there, or bind a \
+         different one",
         binding.binding.id().unwrap_or_default(),
         binding.service.title()
     )]
@@ -58,8 +60,8 @@ pub enum MigrationError {
     },
     /// The destination cannot keep bindings that would be removed from the origin.
     #[error(
-        "the destination keeps the bindings of one application, and the origin, which is to be emptied, has those of others \
-         ({}): unbind their schemas, or do not empty the origin",
+        "the destination keeps the bindings of only one application, but the origin, which is to be \
+         emptied, has bindings of others ({}): unbind their schemas, or do not empty the origin",
         applications.join(", ")
     )]
     OtherApplications {
@@ -68,8 +70,8 @@ pub enum MigrationError {
     },
     /// A migration from another store was interrupted.
     #[error(
-        "a migration from `{from}` to the destination was interrupted: complete it first, or overwrite what is there without \
-         emptying the destination"
+        "a migration from `{from}` to the destination was interrupted: complete it first, or \
+         overwrite existing schemas without emptying the destination"
     )]
     Interrupted {
         /// The kind of store that it came from.
@@ -95,7 +97,7 @@ pub enum MigrationError {
 }
 
 impl MigrationError {
-    /// Returns whether the same would happen again, unless somebody changes something.
+    /// Returns whether the same would happen again, unless someone changes something.
     pub(super) fn is_final(&self) -> bool {
         match self {
             MigrationError::Store { source, .. } => {
@@ -112,7 +114,7 @@ impl MigrationError {
     }
 }
 
-/// Says in which store something failed, and what.
+/// Adds to an error in which store it occurred, and during what.
 pub(super) trait During<T> {
     /// Adds what the origin was asked.
     fn in_origin(self, doing: impl Into<String>) -> Result<T, MigrationError>;

@@ -3,7 +3,7 @@
 //! A migration runs in phases, which a [`MigrationRecord`] in the destination keeps:
 //!
 //! 1. *Cleaning*: the destination is emptied, if that is asked for.
-//! 2. *Copying*: the rights, then the schemas, then the bindings, so that nobody serves a store that is moved in part.
+//! 2. *Copying*: the rights, then the schemas, then the bindings, so that no one serves a store that is moved in part.
 //! 3. *Emptying*: what the destination has is removed from the origin, if that is asked for: the bindings, then the schemas,
 //!    then the rights. Each is read back from the destination just before.
 //!
@@ -35,7 +35,7 @@ pub use report::{Fate, MigrationReport, Moved, Skipped};
 
 use crate::store::SchemaStore;
 
-/// What is moved, and what becomes of what is there already.
+/// What is moved, and what happens to existing schemas.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MigrationOptions {
     /// The kind of store of the origin, such as `rdf4j`, by which an interrupted migration is recognised.
@@ -150,7 +150,7 @@ impl Migration {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
                 tries,
-                "the migration of schemas has failed, and is tried again"
+                "the migration of schemas has failed and is retried"
             );
             pause(self.options.delay).await;
         }

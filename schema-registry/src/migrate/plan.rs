@@ -43,7 +43,7 @@ pub(super) struct There {
 pub(super) enum Cleaning {
     Nothing,
     Everything,
-    /// Rights and bindings: the destination had no schemas, and those that somebody stores meanwhile must stay.
+    /// Rights and bindings: the destination had no schemas, and those that someone stores meanwhile must stay.
     Rest,
 }
 

@@ -10,7 +10,7 @@ use crate::store::{ApplicationBinding, SchemaEntry};
 pub struct MigrationReport {
     /// Why nothing is moved, if that is so.
     pub skipped: Option<Skipped>,
-    /// Whether a migration goes on that was interrupted.
+    /// Whether it continues an interrupted migration.
     pub is_resumed: bool,
     /// The schemas that are removed from the destination first.
     pub cleaned: Vec<SchemaEntry>,
@@ -25,7 +25,7 @@ pub struct MigrationReport {
 /// Something of the origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved<T> {
-    /// What it is.
+    /// The item.
     pub item: T,
     /// What becomes of it in the destination.
     pub fate: Fate,
@@ -112,10 +112,10 @@ impl fmt::Display for Skipped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Skipped::DestinationHolds { schemas: 1 } => {
-                f.write_str("the destination holds a schema already")
+                f.write_str("the destination already has a schema")
             }
             Skipped::DestinationHolds { schemas } => {
-                write!(f, "the destination holds {schemas} schemas already")
+                write!(f, "the destination already has {schemas} schemas")
             }
             Skipped::OriginEmpty => f.write_str(
                 "the origin is empty: it was emptied by an earlier migration, or never had schemas",

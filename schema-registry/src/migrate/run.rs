@@ -111,7 +111,7 @@ impl Migration {
             }
             Cleaning::Rest => {
                 for bound in &plan.there.bindings {
-                    // One that has changed since is that of somebody else.
+                    // One that has changed since is that of someone else.
                     let swapped = self.destination.swap_binding(bound, &Binding::Unknown);
                     swapped.await.in_destination(DOING)?;
                 }
@@ -144,7 +144,7 @@ impl Migration {
                 .copy_document(Document::Schema(&entry.id), turn)
                 .await?
             else {
-                // Somebody has removed it meanwhile.
+                // Someone has removed it meanwhile.
                 continue;
             };
             let fate = after_cleaning(fate, was_there(&entry.id));
@@ -413,22 +413,22 @@ impl Kept<'_> {
     }
 }
 
-/// Says what stays in an origin that was to be emptied.
+/// Warns about what stays in an origin that was to be emptied.
 fn warn_of_rest(report: &MigrationReport) {
     let left = report.with_fate(Fate::Left);
     if left > 0 {
         tracing::warn!(
             schemas = left,
-            "schemas that are not bound stay in the origin, with the rights: \
-             `soml.storage.migration.somlMigration` moves them too; turn \
-             `soml.storage.migration.cleanBeforeMigration` off then, which would remove what has been moved"
+            "schemas that are not bound stay in the origin, with their access rights: \
+             `soml.storage.migration.somlMigration` moves them too; then turn off \
+             `soml.storage.migration.cleanBeforeMigration`, which would remove what has been moved"
         );
     }
     let schemas = report.schemas.iter();
     for moved in schemas.filter(|it| it.fate != Fate::Left && !it.is_removed) {
         tracing::warn!(
             schema = moved.item.id,
-            "the schema stays in the origin: the destination has another one of this name"
+            "the schema stays in the origin: the destination has a different schema with this name"
         );
     }
 }

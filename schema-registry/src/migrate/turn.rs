@@ -12,7 +12,7 @@ use crate::store::{LeaseRecord, SchemaStore};
 /// The lease of whoever migrates.
 const LEASE: &str = "migration";
 
-/// A lease that nobody takes, whose number is that of the migrations that were completed, and whose holder is the process that
+/// A lease that no one takes, whose number is that of the migrations that were completed, and whose holder is the process that
 /// completed the last one.
 const COMPLETED: &str = "migrations-completed";
 
@@ -21,7 +21,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The turn of this process.
 pub(super) struct Turn {
-    /// The lease, unless nobody else can migrate, and the store that keeps it.
+    /// The lease, unless no one else can migrate, and the store that keeps it.
     lease: Option<(Lease, MigrationSide)>,
     /// The processes that were waited for.
     waited_for: BTreeSet<String>,
@@ -53,7 +53,7 @@ impl Turn {
             return;
         };
         if let Err(error) = lease.release().await {
-            tracing::warn!(%error, "the lease on the migration ends by its time");
+            tracing::warn!(%error, "the lease on the migration was not released and will expire");
         }
     }
 }
@@ -81,7 +81,7 @@ impl Migration {
                 });
             }
             if waited_for.is_empty() {
-                tracing::info!("another process migrates schemas, and is waited for");
+                tracing::info!("waiting for another process that is migrating schemas");
             }
             let other = store.lease(LEASE).await.map_err(failed)?;
             waited_for.extend(other.map(|other| other.holder));

@@ -305,7 +305,7 @@ async fn take(calls: &Calls, id: &str, mark: &str) -> Result<(), SchemaStoreErro
 }
 
 fn contended() -> SchemaStoreError {
-    let reason = "other processes changed the same documents again and again";
+    let reason = "other processes kept changing the same documents";
     SchemaStoreError::Unavailable(reason.into())
 }
 

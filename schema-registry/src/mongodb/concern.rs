@@ -144,7 +144,7 @@ impl Default for MongoWriteConcern {
 }
 
 impl MongoWriteConcern {
-    /// Returns whether the server is asked not to say what became of a write.
+    /// Returns whether writes are not acknowledged by the server.
     #[must_use]
     pub fn is_unacknowledged(&self) -> bool {
         self.members == Some(Members::Number(0))
@@ -282,7 +282,7 @@ fn flag(value: &str) -> Result<bool, &'static str> {
 }
 
 /// Returns the read concern by which it is learnt whether a write was made whose answer was lost: nothing undoes what a
-/// majority has. A write that nobody acknowledges is looked for where it was sent to.
+/// majority has. A write that no one acknowledges is looked for where it was sent to.
 pub(super) fn confirming(write: &MongoWriteConcern) -> MongoReadConcern {
     if write.is_unacknowledged() {
         MongoReadConcern::Local

@@ -116,14 +116,14 @@ pub(super) fn read_entry(document: &Document) -> Result<SchemaEntry, SchemaStore
             id: id.to_owned(),
             bytes,
         }),
-        _ => Err(foreign(document, "`bytes` is no size")),
+        _ => Err(foreign(document, "`bytes` is not a size")),
     }
 }
 
 pub(super) fn string(document: &Document, key: &str) -> Result<String, SchemaStoreError> {
     match document.get_str(key) {
         Ok(text) => Ok(text.to_owned()),
-        Err(_) => Err(foreign(document, format!("`{key}` is no string"))),
+        Err(_) => Err(foreign(document, format!("`{key}` is not a string"))),
     }
 }
 
@@ -163,7 +163,7 @@ pub(super) fn read_application_binding(
     let service = ServiceKind::of_name(&string(document, "service")?);
     Ok(ApplicationBinding {
         application: string(document, "application")?,
-        service: service.ok_or_else(|| foreign(document, "`service` is no kind of service"))?,
+        service: service.ok_or_else(|| foreign(document, "`service` is not a kind of service"))?,
         binding: read_binding(document)?.binding,
     })
 }
@@ -175,7 +175,7 @@ pub(super) fn migration(record: &MigrationRecord) -> Document {
 
 pub(super) fn read_migration(document: &Document) -> Result<MigrationRecord, SchemaStoreError> {
     let record = MigrationRecord::of_text(&string(document, "record")?);
-    record.ok_or_else(|| foreign(document, "`record` is no record of a migration"))
+    record.ok_or_else(|| foreign(document, "`record` is not a record of a migration"))
 }
 
 /// The mark that a schema has for a binding that names it, or did, or is about to.
@@ -200,7 +200,7 @@ impl Mark {
 /// Reads the marks of a schema.
 pub(super) fn read_marks(document: &Document) -> Result<Vec<Mark>, SchemaStoreError> {
     let Ok(marks) = document.get_array("bindings") else {
-        return Err(foreign(document, "`bindings` is no array"));
+        return Err(foreign(document, "`bindings` is not an array"));
     };
     let marks = marks.iter().map(|mark| {
         let mark = mark.as_document();
@@ -230,7 +230,7 @@ pub(super) fn lease(name: &str, record: &LeaseRecord) -> Result<Document, Schema
 pub(super) fn read_lease(document: &Document) -> Result<LeaseRecord, SchemaStoreError> {
     let count = |key: &str| {
         let count = number(document, key).and_then(|number| u64::try_from(number).ok());
-        count.ok_or_else(|| foreign(document, format!("`{key}` is no count")))
+        count.ok_or_else(|| foreign(document, format!("`{key}` is not a count")))
     };
     Ok(LeaseRecord {
         holder: string(document, "holder")?,

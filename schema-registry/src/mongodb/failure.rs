@@ -158,7 +158,7 @@ struct TimedOut;
 
 /// A document of the collection is not what the store writes.
 #[derive(Debug, thiserror::Error)]
-#[error("the document `{key}` of the collection is not as a store of schemas writes it: {fault}")]
+#[error("the document `{key}` of the collection was not written by a store of schemas: {fault}")]
 pub(super) struct Foreign {
     pub(super) key: String,
     pub(super) fault: String,

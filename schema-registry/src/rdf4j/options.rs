@@ -123,7 +123,7 @@ pub enum Rdf4jOptionsError {
         name: String,
     },
     /// The configuration of the repository is not Turtle.
-    #[error("the configuration of the repository is no Turtle: {cause}")]
+    #[error("the configuration of the repository is not Turtle: {cause}")]
     ConfigSyntax {
         /// What is wrong with it, and where.
         cause: String,
@@ -136,8 +136,8 @@ pub enum Rdf4jOptionsError {
     },
     /// The configuration is that of another repository.
     #[error(
-        "the configuration is that of the repository `{found}`, and schemas are stored in `{repository}`: use one name, or \
-         `%id%` in the configuration"
+        "the configuration is for the repository `{found}`, but schemas are stored in \
+         `{repository}`: use one name, or `%id%` in the configuration"
     )]
     ConfigName {
         /// The name in the configuration.

@@ -73,7 +73,7 @@ impl Mark {
 
 /// Why an attempt to make a change failed.
 enum Failure {
-    /// It must not be made, or nobody knows whether it was.
+    /// It must not be made, or no one knows whether it was.
     Final(SchemaStoreError),
     /// No transaction was begun; the client has repeated that as its options say.
     Begin(StoreError),
@@ -139,7 +139,7 @@ impl Server {
                 {
                     retries += 1;
                     failed.get_or_insert_with(Instant::now);
-                    tracing::warn!(%error, "making a change to the schema store again");
+                    tracing::warn!(%error, "retrying a change to the schema store");
                     self.pause(connection.retry_interval, context).await?;
                 }
                 Failure::Begin(error) | Failure::Undone(error) => return Err(self.failed(error)),
@@ -239,7 +239,8 @@ impl Server {
             return Ok(());
         }
         Err(StoreError::NotIsolated(
-            "schemas cannot be stored there: the server does not keep concurrent transactions apart".to_owned(),
+            "schemas cannot be stored there: the server does not isolate concurrent transactions"
+                .to_owned(),
         ))
     }
 
@@ -283,7 +284,7 @@ impl Server {
             Err(StoreError::OutcomeUnknown(source)) => source,
             Err(error) => return Err(Failure::Undone(error)),
         };
-        tracing::warn!(error = %lost, "looking for what became of a change to the schema store");
+        tracing::warn!(error = %lost, "checking the outcome of a change to the schema store");
         let (mark, is_written) = (change.mark.query(), change.mark.is_written());
         match transaction.settle(&mark, is_written, context).await {
             Ok(true) => Ok(change.result),
@@ -445,8 +446,8 @@ enum CreationError {
     )]
     Refused { repository: String, reasons: String },
     #[error(
-        "the repository `{repository}` was created on the server of schemas, cannot be opened, and is not removed ({reason}): \
-         remove it, and correct the configuration"
+        "the repository `{repository}` was created on the server of schemas, but cannot be opened \
+         and is not removed ({reason}): remove it, and correct the configuration"
     )]
     Unusable {
         repository: String,

@@ -561,8 +561,8 @@ fn number<T: std::str::FromStr>(literal: &Literal) -> Option<T> {
 /// A node is not what this store writes.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{node} is not what a store of schemas writes: another program has changed it, so send or bind it again, or correct it \
-     in the graph"
+    "{node} was not written by a store of schemas: another program has changed it, so send or bind \
+     it again, or correct it in the graph"
 )]
 struct Damaged {
     node: NamedNode,

@@ -95,7 +95,7 @@ pub(super) fn migration() -> NamedNode {
     NamedNode::new_unchecked("urn:soml:schemas:migration")
 }
 
-/// Returns the node that probes try to remove, and that nobody writes.
+/// Returns the node that probes try to remove, and that no one writes.
 pub(super) fn probe() -> NamedNode {
     NamedNode::new_unchecked("urn:soml:schemas:probe")
 }

@@ -132,7 +132,7 @@ fn english_root(word: String) -> Result<String, String> {
     Ok(replaced.unwrap_or(word))
 }
 
-/// Tells whether a vowel is somewhere followed by a consonant; a `y` is a vowel behind a consonant.
+/// Returns whether a vowel is somewhere followed by a consonant; a `y` is a vowel behind a consonant.
 fn has_vowel_before_consonant(stem: &str) -> bool {
     let mut after_vowel = false;
     let mut is_first = true;

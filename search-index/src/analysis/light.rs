@@ -376,7 +376,7 @@ fn unit_of(letter: char) -> u16 {
     letter.encode_utf16(&mut units)[0]
 }
 
-/// Tells whether a unit is a letter by itself.
+/// Returns whether a unit is a letter by itself.
 fn is_letter(unit: u16) -> bool {
     static LETTER: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"\p{L}").expect("the expression is valid"));

@@ -172,7 +172,7 @@ impl Table {
 }
 
 impl Class {
-    /// Tells whether a character belongs to what is before it.
+    /// Returns whether a character belongs to what is before it.
     fn is_part(self) -> bool {
         matches!(
             self,

@@ -46,7 +46,7 @@ impl Tokenizer {
     }
 }
 
-/// Tells whether a character is white space that words may be cut at.
+/// Returns whether a character is white space that words may be cut at.
 fn is_space(letter: char) -> bool {
     match letter {
         '\u{85}' | '\u{a0}' | '\u{2007}' | '\u{202f}' => false,

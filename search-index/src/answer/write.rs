@@ -436,14 +436,15 @@ impl<'a> Writer<'_, 'a> {
 
     /// Reports that the index holds something that this schema does not write.
     fn broken(&mut self) -> PropagateNull {
-        let message = "the index holds a document of another form than the schema gives it";
+        let message = "the index contains a document that does not have the form defined by the \
+                       schema";
         self.answer
             .error(code::INDEX_BROKEN, message, self.location);
         PropagateNull
     }
 }
 
-/// Tells whether a field of an object can be read, given the terms of the facts about it.
+/// Returns whether a field of an object can be read, given the terms of the facts about it.
 fn is_readable<T>(field: &Shown<T>, facts: &[String]) -> bool {
     let condition = field.condition.as_ref();
     condition.is_none_or(|condition| condition.holds(facts))

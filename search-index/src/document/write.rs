@@ -40,7 +40,7 @@ pub enum FieldValues<'v> {
 }
 
 impl<'v> FieldValues<'v> {
-    /// Returns objects without any literals beside them.
+    /// Returns objects without literals.
     #[must_use]
     pub fn objects(objects: Vec<ObjectValues<'v>>) -> Self {
         FieldValues::Objects {
@@ -72,7 +72,7 @@ pub struct Malformed {
     pub path: String,
     /// The beginning of the value, as a term.
     pub value: String,
-    /// What is wrong with it.
+    /// Its problem.
     pub reason: Reason,
 }
 
@@ -264,7 +264,7 @@ pub(super) fn json_string(text: &str) -> Vec<u8> {
 /// How numbers look to answers: those that a JSON reader may not hold are strings.
 pub(super) const SHOWN: Numbers = Numbers::Exact;
 
-/// Tells whether the leaf is text in languages, of which every value is indexed.
+/// Returns whether the leaf is text in languages, of which every value is indexed.
 pub(super) fn is_language(leaf: &Leaf) -> bool {
     matches!(leaf, Leaf::Language { .. })
 }

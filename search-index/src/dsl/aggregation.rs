@@ -8,7 +8,7 @@ use super::value::Value;
 pub struct Aggregation {
     /// Its name in the answer.
     pub name: String,
-    /// What it works out.
+    /// What it computes.
     pub kind: AggregationKind,
     /// Aggregations of each of its buckets.
     pub aggregations: Vec<Aggregation>,

@@ -14,7 +14,7 @@ use crate::code;
 use crate::limits::SearchLimits;
 
 impl Search {
-    /// Checks that the search asks for no more than an engine should be asked for.
+    /// Checks that the search stays within the limits.
     ///
     /// # Errors
     /// At the first limit that it exceeds.
@@ -201,9 +201,9 @@ impl<'l> ClauseLimits<'l> {
 
 fn too_many_terms(terms: u64, limit: usize) -> String {
     format!(
-        "up to this clause the search stands for {terms} terms, and may stand for {limit}: each word of a fuzzy \
-         clause counts `max_expansions` times in each field and language; use fewer words or a smaller \
-         `max_expansions`, or raise `search.limits.expandedTerms`"
+        "up to this clause the search expands to {terms} terms, but may expand to {limit}: each \
+         word of a fuzzy clause counts `max_expansions` times in each field and language; use fewer \
+         words or a smaller `max_expansions`, or raise `search.limits.expandedTerms`"
     )
 }
 

@@ -8,11 +8,11 @@ use super::query::{Match, Query, Range};
 use super::search::Search;
 use super::value::Value;
 
-/// How many similar terms a term of a fuzzy clause stands for unless the clause says otherwise.
+/// Default number of similar terms that a term of a fuzzy clause expands to.
 pub const EXPANSIONS: u32 = 50;
 
 impl Search {
-    /// Returns how many terms the clauses stand for, at most. See [`Query::expanded_terms`].
+    /// Returns the maximum number of terms that the clauses expand to. See [`Query::expanded_terms`].
     #[must_use]
     pub fn expanded_terms(&self) -> u64 {
         let queries = self.query.iter().chain(&self.post_filter);
@@ -21,7 +21,7 @@ impl Search {
 }
 
 impl Query {
-    /// Returns how many terms the clause itself stands for, without the clauses inside of it: each word of a
+    /// Returns how many terms the clause itself expands to, without nested clauses: each word of a
     /// text and each value is one. With typing errors, a word is as many as `max_expansions` says, or
     /// [`EXPANSIONS`]; so many are also what begins with a text, is between two texts, or has any case.
     #[must_use]

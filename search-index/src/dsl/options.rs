@@ -8,7 +8,7 @@ use std::str::FromStr;
 #[error("{message}")]
 #[non_exhaustive]
 pub struct OptionError {
-    /// What is wrong, as a lower-case fragment.
+    /// The problem, as a lower-case fragment.
     pub message: String,
 }
 
@@ -178,7 +178,7 @@ impl FromStr for MinimumShouldMatch {
                 .ok_or_else(|| OptionError::new(format!("`{condition}` has no `<`")))?;
             let limit = limit
                 .parse()
-                .map_err(|_| OptionError::new(format!("`{limit}` is no number of clauses")))?;
+                .map_err(|_| OptionError::new(format!("`{limit}` is not a number of clauses")))?;
             if above.last().is_some_and(|(last, _)| *last >= limit) {
                 return Err(OptionError::new("conditions are in ascending order"));
             }

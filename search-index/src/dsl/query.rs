@@ -77,7 +77,7 @@ pub struct Match {
     pub fuzziness: Option<Fuzziness>,
     /// Number of letters at the beginning that must be equal, 0 if absent.
     pub prefix_length: Option<u32>,
-    /// How many similar terms each term stands for, 50 if absent.
+    /// How many similar terms each term expands to, 50 if absent.
     pub max_expansions: Option<u32>,
     /// Two exchanged letters are one error, as they are if absent.
     pub fuzzy_transpositions: Option<bool>,

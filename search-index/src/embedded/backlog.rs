@@ -1,6 +1,6 @@
 //! Documents that are on their way into a segment.
 //!
-//! tantivy takes up to 10,000 of them before it makes anybody wait, whatever their size; in memory, a document is ten
+//! tantivy takes up to 10,000 of them before it makes anyone wait, whatever their size; in memory, a document is ten
 //! times as large as it is in a segment. So whoever writes waits for those before.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,10 +9,10 @@ use std::time::Duration;
 use tantivy::TantivyDocument;
 use tantivy::schema::document::Document;
 
-/// Bytes of documents that wait, beyond which nobody adds to them.
+/// Bytes of documents that wait, beyond which no one adds to them.
 const MOST: usize = 2 << 20;
 
-/// How long nothing may move until somebody goes on in any case: a writer that has failed says so to the next one.
+/// How long nothing may move until someone goes on in any case: a writer that has failed says so to the next one.
 const STALLED: Duration = Duration::from_secs(2);
 
 /// Counts the documents that wait.

@@ -37,7 +37,7 @@ pub(super) struct Block {
 /// Makes the block of a document.
 ///
 /// # Errors
-/// Says why the document does not fit the layout.
+/// When the document does not fit the layout.
 pub(super) fn block(layout: &Layout, document: &Document) -> Result<Block, String> {
     if document.id.is_empty() || document.id.len() > MAX_ID {
         return Err(format!("an id has 1 to {MAX_ID} bytes"));

@@ -73,7 +73,7 @@ impl Catalog {
         };
         if written.format != FORMAT {
             return Err(problem(format!(
-                "the catalog of {} has format {}, and this version reads {FORMAT}",
+                "the catalog of {} has format {}, but this version reads {FORMAT}",
                 place.display(),
                 written.format
             )));
@@ -127,7 +127,7 @@ impl Catalog {
         self.entries.contains_key(name)
     }
 
-    /// Tells whether an alias of this name leads anywhere.
+    /// Returns whether an alias of this name leads anywhere.
     pub(super) fn has_alias(&self, alias: &str) -> bool {
         self.entries
             .values()

@@ -67,7 +67,7 @@ const LONG_TERMS: u64 = 4_096;
 #[derive(Debug)]
 pub struct EmbeddedEngine {
     indexes: Arc<Shared>,
-    /// Runs searches that nobody else runs, as long as they are short.
+    /// Runs searches that no one else runs, as long as they are short.
     searching: Workers,
     /// Runs those that are long.
     searching_long: Workers,
@@ -239,7 +239,7 @@ impl Place {
     }
 }
 
-/// Takes a folder that has indexes from everybody but its owner: earlier versions made it for all to read.
+/// Takes a folder that has indexes from everyone but its owner: earlier versions made it for all to read.
 fn narrow(path: &Path) {
     if !path.join(catalog::FILE).is_file() {
         return;
@@ -249,7 +249,7 @@ fn narrow(path: &Path) {
     }
 }
 
-/// Locks a folder itself where the system does that, since somebody may remove the file `lock`.
+/// Locks a folder itself where the system does that, since someone may remove the file `lock`.
 fn locked_folder(path: &Path) -> Result<Option<File>, TryLockError> {
     let Ok(folder) = File::open(path) else {
         return Ok(None);
@@ -313,7 +313,7 @@ impl Shared {
         let mut catalog = self.catalog_mut();
         let before = catalog.set_built(name, Some(built))?;
         self.keep(&catalog).inspect_err(|_| {
-            // It was there, and nobody else has the catalog.
+            // It was there, and no one else has the catalog.
             let _ = catalog.set_built(name, before);
         })
     }

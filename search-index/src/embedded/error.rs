@@ -12,7 +12,7 @@ pub(super) fn failed(error: impl Into<Box<dyn std::error::Error + Send + Sync>>)
     EngineError::Failed(error.into())
 }
 
-/// Says what went wrong.
+/// Returns the error for an internal failure.
 pub(super) fn problem(text: impl Into<String>) -> EngineError {
     failed(Problem(text.into()))
 }

@@ -20,7 +20,7 @@ use crate::mapping::IndexDefinition;
 /// Memory of documents that are not on disk yet: about the least that tantivy allows.
 const WRITER_MEMORY: usize = 16 << 20;
 
-/// Writes after which they are put on disk though nobody has asked for it: until then, each keeps about a kilobyte for what it replaces.
+/// Writes after which they are put on disk though no one has asked for it: until then, each keeps about a kilobyte for what it replaces.
 const MAX_UNCOMMITTED: usize = 8_000;
 
 /// Bytes of stored documents that are read together for one of them. Hits are rarely neighbours.
@@ -117,7 +117,7 @@ impl OpenIndex {
     /// When the index was made from another definition, or by another version of this crate.
     pub(super) fn layout(&self, definition: &IndexDefinition) -> Result<Arc<Layout>, EngineError> {
         if definition.fingerprint != self.mark.fingerprint {
-            return Err(problem("the index was made from another definition"));
+            return Err(problem("the index was created from a different definition"));
         }
         if let Some(layout) = self.layout.get() {
             return Ok(Arc::clone(layout));
@@ -229,7 +229,7 @@ impl OpenIndex {
     pub(super) fn refresh(&self, data: Option<DataPosition>) -> Result<(), EngineError> {
         if self.is_lost.swap(false, Ordering::AcqRel) {
             self.is_changed.store(false, Ordering::Release);
-            return Err(problem("what was written before could not be put on disk"));
+            return Err(problem("earlier changes could not be written to disk"));
         }
         if !self.is_changed.load(Ordering::Acquire) {
             if data.is_some() {

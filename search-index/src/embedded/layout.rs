@@ -89,7 +89,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Tells whether values are sorted as integers of 32 bits, as OpenSearch sorts all that fit.
+    /// Returns whether values are sorted as integers of 32 bits, as OpenSearch sorts all that fit.
     pub(super) fn has_32_bits(self) -> bool {
         match self {
             Kind::Integer(least, greatest) => {
@@ -175,7 +175,7 @@ impl Layout {
         })
     }
 
-    /// Tells whether one level is somewhere below another.
+    /// Returns whether one level is somewhere below another.
     pub(super) fn is_below(&self, level: usize, above: usize) -> bool {
         let mut at = level;
         while at != ROOT {

@@ -18,7 +18,7 @@ pub(super) struct Snapshot {
     pub(super) segments: Vec<Segment>,
     /// Reads stored documents; its segments are these.
     pub(super) searcher: Searcher,
-    /// Number of documents that are no nested objects, once somebody has asked for it.
+    /// Number of documents that are no nested objects, once someone has asked for it.
     roots: OnceLock<u64>,
 }
 
@@ -139,7 +139,7 @@ impl Segment {
         Ok(levels)
     }
 
-    /// Tells whether a document is not deleted.
+    /// Returns whether a document is not deleted.
     pub(super) fn is_alive(&self, doc: DocId) -> bool {
         !self.reader.is_deleted(doc)
     }

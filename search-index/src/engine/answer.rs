@@ -49,7 +49,7 @@ pub struct Hit {
 pub struct AggregationAnswer {
     /// The name of the aggregation.
     pub name: String,
-    /// What was worked out.
+    /// The result.
     pub content: AggregationContent,
 }
 

@@ -28,7 +28,7 @@ pub enum EngineError {
         name: String,
     },
     /// There is an index of this name already, and it is not one of this application.
-    #[error("the index `{name}` belongs to somebody else")]
+    #[error("the index `{name}` is not owned by this application")]
     NotOurs {
         /// Its name.
         name: String,
@@ -58,7 +58,7 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// Returns the code of the error, for whoever builds or binds indexes.
+    /// Returns the code of the error when indexes are built or bound.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
@@ -87,7 +87,7 @@ impl EngineError {
         }
     }
 
-    /// Tells whether the same request may succeed later. An engine that answers nothing before a deadline is
+    /// Returns whether the same request may succeed later. An engine that answers nothing before a deadline is
     /// no better than one that cannot be reached.
     #[must_use]
     pub fn is_transient(&self) -> bool {
@@ -98,7 +98,7 @@ impl EngineError {
             )
     }
 
-    /// Tells whether the engine did not answer at all.
+    /// Returns whether the engine did not answer at all.
     pub(crate) fn is_outage(&self) -> bool {
         matches!(self, EngineError::Unavailable(_) | EngineError::TimedOut(_))
     }

@@ -100,7 +100,7 @@ pub struct Refusal {
     /// The full name of the field that does not fit, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// What is wrong.
+    /// The problem.
     pub reason: String,
 }
 
@@ -108,7 +108,7 @@ pub struct Refusal {
 const REASON: usize = 300;
 
 impl Refusal {
-    /// Says that a value cannot be indexed.
+    /// Describes a value that cannot be indexed.
     pub(crate) fn of_value(value: &Malformed) -> Self {
         Refusal {
             iri: value.iri.clone(),
@@ -117,7 +117,7 @@ impl Refusal {
         }
     }
 
-    /// Says what an engine says, which names a field in brackets or backticks.
+    /// Describes a value by the message of an engine, which names a field in brackets or backticks.
     pub(crate) fn of_engine(iri: &str, said: &str) -> Self {
         let after = ["field [", "field `"].iter().find_map(|name| {
             let (_, rest) = said.split_once(name)?;
@@ -186,7 +186,7 @@ impl Mark {
     }
 }
 
-/// Reads what may have been written by anybody: a note in another form is none, and the rest counts.
+/// Reads what may have been written by anyone: a note in another form is none, and the rest counts.
 pub(crate) fn lenient<'de, T: for<'a> Deserialize<'a>, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<T>, D::Error> {
@@ -201,7 +201,7 @@ pub struct IndexState {
     pub name: PhysicalName,
     /// The aliases that lead to it.
     pub aliases: Vec<String>,
-    /// Its mark; `None` if it is somebody else's.
+    /// Its mark; `None` if it is someone else's.
     pub mark: Option<Mark>,
 }
 
@@ -261,7 +261,7 @@ impl Switch {
     }
 }
 
-/// What is done to one document of an index, in bulk with others.
+/// An operation on one document of an index, as part of a bulk.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BulkOperation {
     /// A document, in place of that of the same id.
@@ -299,7 +299,7 @@ pub struct Rejected {
 }
 
 impl Rejected {
-    /// Tells whether the document may be taken later.
+    /// Returns whether the document may be taken later.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         matches!(self.status, 429 | 502 | 503 | 504)

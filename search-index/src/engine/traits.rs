@@ -202,7 +202,7 @@ impl EngineInfo {
 pub struct EngineHealth {
     /// Number of nodes.
     pub nodes: u32,
-    /// The indexes that were asked for and are there.
+    /// The requested indexes that exist.
     pub indexes: BTreeMap<PhysicalName, IndexHealth>,
 }
 
@@ -230,7 +230,7 @@ impl EngineHealth {
 pub struct IndexHealth {
     /// In a word.
     pub level: HealthLevel,
-    /// What is not well, without addresses and paths.
+    /// The problem, without addresses and paths.
     pub message: Option<String>,
 }
 
@@ -244,7 +244,7 @@ impl IndexHealth {
         }
     }
 
-    /// Says what is not well.
+    /// Creates a record of a problem.
     #[must_use]
     pub fn new(level: HealthLevel, message: impl Into<String>) -> Self {
         IndexHealth {

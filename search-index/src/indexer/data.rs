@@ -24,7 +24,7 @@ impl Data {
         Data { store }
     }
 
-    /// Tells whether others may change the data without the notice of the store.
+    /// Returns whether others may change the data without the notice of the store.
     #[must_use]
     pub fn are_changed_by_others(&self) -> bool {
         self.store.version().is_none()
@@ -68,7 +68,7 @@ impl Data {
             Some(ChangesSince::Unknown) => Age::Older,
             Some(ChangesSince::Known(records)) => match records.first() {
                 Some(first) => Age::Behind(first.said.time),
-                // Nobody has ever changed them by a mutation.
+                // No one has ever changed them by a mutation.
                 None if version.is_none() && position.sequence == 0 => Age::Unknown,
                 None => Age::Current,
             },

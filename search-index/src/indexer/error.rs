@@ -47,7 +47,7 @@ pub enum IndexerError {
         /// The IRI of one.
         example: String,
     },
-    /// The engine lost a part of an index while it was built, more often than it is built anew, or has no
+    /// The engine lost a part of an index while it was built, more often than it is built again, or has no
     /// place for one.
     #[error(
         "the search engine does not have all of `{index}`, the index of `{object}`: {reason}; index again when all its nodes are back, or with a replica of each shard (`number_of_replicas`)"
@@ -106,7 +106,7 @@ impl fmt::Display for MalformedValues {
 }
 
 impl IndexerError {
-    /// Tells whether the same run may succeed later.
+    /// Returns whether the same run may succeed later.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {
@@ -136,7 +136,7 @@ impl IndexerError {
         }
     }
 
-    /// Tells whether the cause may be that an index is not all there.
+    /// Returns whether the cause may be that an index is not all there.
     pub(super) fn may_be_of_shards(&self) -> bool {
         match self {
             IndexerError::Engine(error) => error.is_outage(),
@@ -145,13 +145,13 @@ impl IndexerError {
         }
     }
 
-    /// Tells whether another instance builds the indexes under a later lease.
+    /// Returns whether another instance builds the indexes under a later lease.
     #[must_use]
     pub fn is_outdated(&self) -> bool {
         matches!(self, IndexerError::Engine(EngineError::Outdated { .. }))
     }
 
-    /// Tells whether the run was cancelled.
+    /// Returns whether the run was cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         matches!(
@@ -168,12 +168,12 @@ impl From<CallError> for IndexerError {
     }
 }
 
-/// Tells whether the cause of a status may be that an index is not all there.
+/// Returns whether the cause of a status may be that an index is not all there.
 pub(super) fn may_be_of_shards(status: u16) -> bool {
     matches!(status, 502..=504)
 }
 
-/// Tells whether a store may answer later. One that fails on a valid query, or answers that it is not there, may
+/// Returns whether a store may answer later. One that fails on a valid query, or answers that it is not there, may
 /// still be starting.
 pub(super) fn is_transient(error: &StoreError) -> bool {
     matches!(

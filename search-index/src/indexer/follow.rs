@@ -66,7 +66,7 @@ pub struct Followed {
     pub(super) noted: Option<(Instant, Built)>,
 }
 
-/// How indexes stand to their data.
+/// How indexes relate to their data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// They had all changes when these were asked for.
@@ -122,7 +122,7 @@ impl Followed {
         }
     }
 
-    /// Tells whether what is noted with the index is as it is by now.
+    /// Returns whether what is noted with the index is as it is by now.
     fn is_noted(&self) -> bool {
         let noted = self.noted.as_ref();
         noted.is_some_and(|(_, noted)| *noted == self.built)

@@ -4,7 +4,7 @@
 //! as they are or can follow what has changed since ([`Data::age`]). Each
 //! new index is filled and compared with the store before any alias moves, and then all move in one call,
 //! so a search sees the old documents or the new ones. An index that the engine
-//! loses a part of while it is filled, as with the node that had the only copy, is built anew. Whatever ends a run before, the old indexes are as they were; what
+//! loses a part of while it is filled, as with the node that had the only copy, is built again. Whatever ends a run before, the old indexes are as they were; what
 //! it leaves behind when the process dies is found and deleted by the next run.
 //!
 //! # Following the data

@@ -13,7 +13,7 @@ pub struct IndexerOptions {
     /// Values that cannot be indexed are left out and counted (`indexer.ignoreMalformed`, default
     /// true). If not, they are looked for before anything is written, and end the run.
     pub ignore_malformed: bool,
-    /// Builds every index anew, and replaces whatever index has the name of an alias unless it is another
+    /// Builds every index again, and replaces whatever index has the name of an alias unless it is another
     /// application's (`indexer.removePrevious`, default false).
     pub remove_previous: bool,
     /// How long indexes stay that were replaced (`indexer.dropDelay`, default 60 s).
@@ -31,7 +31,7 @@ pub struct IndexerOptions {
     pub max_page: usize,
     /// Maximum number of malformed values that an error lists.
     pub max_findings: usize,
-    /// Builds an index anew where the store does not say whether its data have changed since.
+    /// Builds an index again where the store does not say whether its data have changed since.
     pub rebuild_unknown: bool,
     /// Maximum number of times that one thing is tried again which the engine or the store leaves undone
     /// (`task.default.retry.maxRetries`). Nothing else tries again what a run does.
@@ -44,7 +44,7 @@ pub struct IndexerOptions {
     pub silence: Duration,
     /// How long it may take to answer that.
     pub probe_timeout: Duration,
-    /// Maximum number of times that an index is built anew of which the engine lost a part.
+    /// Maximum number of times that an index is built again of which the engine lost a part.
     pub max_rebuilds: u32,
     /// The number of the lease under which indexes are built, where one of several instances does so at a time; 0 without
     /// one. It is part of their names, and a run does not touch what was built under a later lease.

@@ -172,7 +172,7 @@ impl Pages {
         }
         let mut running = pin!(running);
         loop {
-            // A long query may take its time, as long as somebody is there.
+            // A long query may take its time, as long as someone is there.
             let silent = async {
                 tokio::time::sleep(self.silence).await;
                 self.probe().await

@@ -121,7 +121,7 @@ impl Plan {
             }
             let is_replaced = match current_number {
                 Some(current) => *number < current,
-                // Somebody has removed the alias; a complete index may still be searched.
+                // Someone has removed the alias; a complete index may still be searched.
                 None => state.mark.as_ref().is_some_and(|mark| mark.built.is_some()),
             };
             if is_replaced {
@@ -240,7 +240,7 @@ impl<'i> Indexes<'i> {
         })
     }
 
-    /// Tells whether an index of the same definition need not be built anew: it is as new as the data or can follow
+    /// Returns whether an index of the same definition need not be built again: it is as new as the data or can follow
     /// them, and lacks nothing that it must have.
     fn may_stay(&self, mark: &Mark, age: Age) -> bool {
         // What others have changed is in no record.

@@ -30,7 +30,7 @@ struct Retrying {
     last: Option<Setback>,
 }
 
-/// A failure after which a run goes on, and tries again what has failed.
+/// A failure after which a run continues and retries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Setback {
@@ -51,7 +51,7 @@ impl Setback {
         }
     }
 
-    /// Says that the engine has no room for documents.
+    /// Returns the setback of an engine that has no room for documents.
     pub(super) fn of_refusals() -> Self {
         Setback {
             tries: 0,
@@ -86,7 +86,7 @@ pub struct MalformedCount {
     pub examples: Vec<Malformed>,
 }
 
-/// What is done for an object at the moment.
+/// The current stage of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
     /// Nothing yet.

@@ -61,7 +61,7 @@ pub struct Lacks {
 }
 
 impl Lacks {
-    /// Says so in place of what was known of an index before.
+    /// Replaces what was known about an index before.
     pub(super) fn correct(&self, built: &mut Built) {
         built.malformed = self.malformed;
         built.rejected = self.refused.len() as u64;
@@ -70,7 +70,7 @@ impl Lacks {
 }
 
 impl Indexer {
-    /// Notes with an index that nobody [follows](Indexer::follow) what its documents lack.
+    /// Notes with an index that no one [follows](Indexer::follow) what its documents lack.
     ///
     /// # Errors
     /// When the engine fails for longer than is tried again.

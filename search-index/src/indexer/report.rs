@@ -23,13 +23,13 @@ pub struct ObjectReport {
     pub object: String,
     /// The index that its alias leads to.
     pub index: PhysicalName,
-    /// What was done.
+    /// The outcome.
     pub outcome: Outcome,
     /// The index stayed, and the store does not say whether its data have changed since it was built.
     pub may_be_older: bool,
 }
 
-/// What was done for an object.
+/// The outcome for an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Nothing: its index is of the same definition and the same data, as far as is known.
@@ -48,7 +48,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Says what an index has after changes were applied to it.
+    /// Sets what an index contains after changes were applied to it.
     pub(super) fn set(&mut self, built: &Built) {
         if let Outcome::Built {
             documents,
@@ -64,7 +64,7 @@ impl Outcome {
 }
 
 impl Report {
-    /// Tells whether nothing had to be built.
+    /// Returns whether nothing had to be built.
     #[must_use]
     pub fn is_unchanged(&self) -> bool {
         let mut objects = self.objects.iter();

@@ -134,7 +134,7 @@ impl Indexer {
     ///
     /// # Errors
     /// When the store or the engine fails for longer than is tried again, a value is malformed and must
-    /// not be, or an index is somebody else's, or was built under a later lease. The aliases lead where they did before.
+    /// not be, or an index is someone else's, or was built under a later lease. The aliases lead where they did before.
     pub async fn build(&self, context: &CallContext) -> Result<Report, IndexerError> {
         // What is read on other threads ends when this future is dropped.
         let token = context.cancellation.child_token();
@@ -383,7 +383,7 @@ impl Indexer {
         Ok(())
     }
 
-    /// Builds an index, and anew under another number when the engine lost a part of it.
+    /// Builds an index, and again under another number when the engine lost a part of it.
     async fn build_until_kept(
         &self,
         definition: &IndexDefinition,
@@ -401,7 +401,7 @@ impl Indexer {
                 Err(error @ IndexerError::Shards { is_lost: true, .. })
                     if losses < self.options.max_rebuilds =>
                 {
-                    tracing::warn!(%error, "an index is built anew");
+                    tracing::warn!(%error, "rebuilding an index");
                     wait(self.options.delay(losses), context).await?;
                     created.abandoned.push(name);
                     losses += 1;
@@ -445,7 +445,7 @@ impl Indexer {
                     tracing::warn!(
                         error = &error as &dyn std::error::Error,
                         index = %name,
-                        "an index is created under another number"
+                        "creating an index under a different number"
                     );
                     created.abandoned.push(name);
                     tries.pause(Setback::of(&error.into())).await?;
@@ -611,7 +611,7 @@ impl Indexer {
         let context = self.cleanup_context();
         for name in names {
             if let Err(error) = self.engine.delete(name, &context).await {
-                tracing::warn!(index = %name, %error, "an index that was not finished is left");
+                tracing::warn!(index = %name, %error, "an unfinished index is left");
             }
         }
     }
@@ -660,7 +660,7 @@ impl Indexer {
             }
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
-                "what an indexer asked for is asked for again"
+                "retrying a request of the indexer"
             );
             tries.pause(Setback::of(&error)).await?;
         }

@@ -37,7 +37,7 @@ impl<'t> Tries<'t> {
         Tries { clock, number: 0 }
     }
 
-    /// Tells whether it is not to be tried again.
+    /// Returns whether it is not to be tried again.
     pub(super) fn are_over(&self) -> bool {
         self.number >= self.clock.options.max_retries
     }

@@ -123,7 +123,7 @@ impl Writer<'_> {
         self.write(bulk).await
     }
 
-    /// Tells whether a document has all values that it must have.
+    /// Returns whether a document has all values that it must have.
     fn may_be_written(&self, iri: &str, document: &Document) -> Result<bool, IndexerError> {
         let Some(first) = document.malformed.first() else {
             return Ok(true);

@@ -62,7 +62,7 @@ impl Analyzers {
         DISTRIBUTION.iter().copied().collect()
     }
 
-    /// Tells whether there is an analyzer of this name.
+    /// Returns whether there is an analyzer of this name.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.0.contains(name)

@@ -200,7 +200,7 @@ pub struct LanguageField {
 }
 
 impl Leaf {
-    /// Tells whether answers show something else than what is indexed, which `$shown` then holds.
+    /// Returns whether answers show something else than what is indexed, which `$shown` then holds.
     #[must_use]
     pub fn is_converted(&self) -> bool {
         match self {
@@ -209,7 +209,7 @@ impl Leaf {
         }
     }
 
-    /// Tells whether values are analysed, so that a field for whole values is beside.
+    /// Returns whether values are analysed, so that a field for whole values is beside.
     #[must_use]
     pub fn is_text(&self) -> bool {
         match self {
@@ -246,13 +246,13 @@ impl ObjectFields {
         }
     }
 
-    /// Tells whether there are facts about the objects, and so a field of them.
+    /// Returns whether there are facts about the objects, and so a field of them.
     #[must_use]
     pub fn has_facts(&self) -> bool {
         !self.facts.is_empty()
     }
 
-    /// Tells whether some values are shown in another form than they are indexed in.
+    /// Returns whether some values are shown in another form than they are indexed in.
     #[must_use]
     pub fn has_converted(&self) -> bool {
         let mut leaves = self.fields.values().filter_map(Field::leaf);

@@ -1,4 +1,4 @@
-//! What stands against searching a schema, as data.
+//! Why a schema cannot be searched, as data.
 
 use std::fmt;
 
@@ -52,11 +52,11 @@ kinds! {
     NestingLevel "SEARCH_NESTING_LEVEL" Error "A `nestingLevel` is above `search.maxNestingLevel`.";
     AnalyzerUnsupported "ANALYZER_UNSUPPORTED" Error "The engine has no analyzer of this name.";
     TypeUnsupported "SEARCH_TYPE_UNSUPPORTED" Error "`search.type` names a type of field that is not supported.";
-    RowRuleNotIndexed "SEARCH_ROW_RULE" Warning "A condition of a role is not one that indexes decide: searches with this role that reach the objects it is about are refused.";
+    RowRuleNotIndexed "SEARCH_ROW_RULE" Warning "A condition of a role cannot be evaluated by indexes: searches with this role that reach the affected objects are refused.";
     TypeIgnored "SEARCH_TYPE_IGNORED" Warning "`search.type` does not fit the range of a property and has no effect.";
     NameTaken "SEARCH_NAME_TAKEN" Error "Two fields of an index, or two names of the search API, would be the same.";
     IndexName "SEARCH_INDEX_NAME" Error "The name of an object is too long for an index.";
-    TooManyFields "SEARCH_TOO_MANY_FIELDS" Error "An object leads to more fields than an index may have.";
+    TooManyFields "SEARCH_TOO_MANY_FIELDS" Error "An object would need more fields than an index may have.";
     TotalFields "SEARCH_TOTAL_FIELDS" Warning "An index has more fields than the engine allows by default.";
     NestedFields "SEARCH_NESTED_FIELDS" Warning "An index has more nested objects than the engine allows by default.";
     SchemaInvalid "SEARCH_SCHEMA_INVALID" Error "The generated search API is not valid; this is a bug in the generator.";

@@ -9,7 +9,7 @@ use super::settings::IndexSettings;
 /// Longest whole value, in UTF-16 units; longer ones are in the source of a document alone.
 pub const MAX_KEYWORD: usize = 8_191;
 
-/// Tells whether a text is short enough to be a whole value.
+/// Returns whether a text is short enough to be a whole value.
 #[must_use]
 pub fn fits_keyword(text: &str) -> bool {
     text.len() <= MAX_KEYWORD || text.encode_utf16().count() <= MAX_KEYWORD

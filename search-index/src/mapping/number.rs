@@ -64,7 +64,7 @@ impl FromStr for IndexNumber {
             (Ok(lease), Ok(number)) => IndexNumber { lease, number },
             _ => return Err(NoIndexNumber),
         };
-        // An index `svc-planet-07` is nobody's seventh.
+        // An index `svc-planet-07` is no one's seventh.
         if parsed.to_string() == text {
             Ok(parsed)
         } else {

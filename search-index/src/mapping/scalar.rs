@@ -97,7 +97,7 @@ impl ScalarIndex {
         }
     }
 
-    /// Tells whether values are indexed in another form than answers show them in.
+    /// Returns whether values are indexed in another form than answers show them in.
     #[must_use]
     pub fn is_converted(self) -> bool {
         matches!(

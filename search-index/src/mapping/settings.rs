@@ -96,7 +96,7 @@ impl IndexSettings {
         }
     }
 
-    /// Tells whether the settings define an analyzer.
+    /// Returns whether the settings define an analyzer.
     #[must_use]
     pub fn defines_analyzer(&self, name: &str) -> bool {
         let prefix = format!("index.analysis.analyzer.{name}.");

@@ -52,7 +52,7 @@ pub(super) fn write_alias(index: &str) -> String {
     format!("{index}-write")
 }
 
-/// Tells whether a mark names somebody else than the application.
+/// Returns whether a mark names someone else than the application.
 fn is_foreign(mark: Option<&Mark>, application: &str) -> bool {
     mark.is_some_and(|mark| mark.application != application)
 }
@@ -98,7 +98,7 @@ pub(super) fn actions(
                     return Err(not_ours(&index.name));
                 }
                 switch.check_lease(&index.name)?;
-                // Somebody may have moved the alias since: then none of all this happens.
+                // Someone may have moved the alias since: then none of all this happens.
                 actions
                     .push(json!({"remove": {"index": name, "alias": alias, "must_exist": true}}));
             }
@@ -174,7 +174,7 @@ mod tests {
             (switch("svc-a", Some("svc-c-1"), true), "svc-c-1"),
             (switch("svc-a", Some("svc-d"), true), "svc-d"),
         ] {
-            let message = format!("the index `{name}` belongs to somebody else");
+            let message = format!("the index `{name}` is not owned by this application");
             assert_eq!(of(refused), Err(message));
         }
         let missing = of(switch("svc-a", Some("svc-a-3"), true));

@@ -31,7 +31,7 @@ pub(super) fn answerable<'s>(
     Ok(Cow::Owned(search))
 }
 
-/// Tells whether a clause is to be rewritten, or one inside of it.
+/// Returns whether a clause is to be rewritten, or one inside of it.
 fn is_mistaken(query: &Query, index: &IndexDefinition) -> bool {
     let mut found = match query {
         Query::Range(range) => {
@@ -116,7 +116,7 @@ fn for_each_inner_mut(query: &mut Query, mut visit: impl FnMut(&mut Query)) {
     }
 }
 
-/// Tells whether a value is a negative number, as an instant before 1970 is.
+/// Returns whether a value is a negative number, as an instant before 1970 is.
 fn is_past(value: &Value) -> bool {
     matches!(value, Value::Integer(millis) if *millis < 0)
 }

@@ -30,11 +30,11 @@ const AWAY_SHARDS: [&str; 3] = [
 pub(super) enum Failure {
     #[error("{address} cannot be connected to: {cause}")]
     Connect { address: String, cause: String },
-    #[error("{address} closed the connection before its answer was complete: {cause}")]
+    #[error("{address} closed the connection before its response was complete: {cause}")]
     Lost { address: String, cause: String },
     #[error("no connection to {address} became free within {} ms", .timeout.as_millis())]
     Busy { address: String, timeout: Duration },
-    #[error("{address} gave no complete answer within {} ms", .timeout.as_millis())]
+    #[error("{address} sent no complete response within {} ms", .timeout.as_millis())]
     Slow { address: String, timeout: Duration },
     #[error("{address} answered {status}{said}")]
     Status {
@@ -44,9 +44,9 @@ pub(super) enum Failure {
         /// When the node wants to be asked again, counted from its answer.
         retry_after: Option<Duration>,
     },
-    #[error("the answer of {address} is incomplete: {cause}")]
+    #[error("the response of {address} is incomplete: {cause}")]
     Incomplete { address: String, cause: String },
-    #[error("the answer of {address} is not understood: {cause}")]
+    #[error("the response of {address} cannot be parsed: {cause}")]
     Malformed { address: String, cause: String },
     #[error("the answer is larger than {limit} bytes")]
     TooLarge { limit: u64 },
@@ -102,7 +102,7 @@ impl Cause {
 }
 
 impl Said {
-    /// Tells whether the error or a cause of it is of a class.
+    /// Returns whether the error or a cause of it is of a class.
     pub(super) fn is_of(&self, class: &str) -> bool {
         self.class == class || self.causes.iter().any(|cause| cause == class)
     }
@@ -152,7 +152,7 @@ impl Failure {
         }
     }
 
-    /// Tells whether the node, or what is in front of it, cannot serve at the moment.
+    /// Returns whether the node, or what is in front of it, cannot serve at the moment.
     pub(super) fn is_outage(&self) -> bool {
         match self {
             Failure::Connect { .. } | Failure::Lost { .. } | Failure::Slow { .. } => true,
@@ -163,13 +163,13 @@ impl Failure {
         }
     }
 
-    /// Tells whether the node answers, and only what it needs of an index is away.
+    /// Returns whether the node answers, and only what it needs of an index is away.
     pub(super) fn is_of_shards(&self) -> bool {
         let said = self.said().map(|(_, said)| said);
         said.is_some_and(|said| AWAY_SHARDS.iter().any(|class| said.is_of(class)))
     }
 
-    /// Tells whether the request was certainly not carried out, and may be when it is sent again.
+    /// Returns whether the request was certainly not carried out, and may be when it is sent again.
     pub(super) fn is_undone(&self) -> bool {
         match self {
             Failure::Connect { .. } | Failure::Busy { .. } => true,
@@ -178,7 +178,7 @@ impl Failure {
         }
     }
 
-    /// Tells whether the node did not answer in time.
+    /// Returns whether the node did not answer in time.
     pub(super) fn is_slow(&self) -> bool {
         matches!(self, Failure::Slow { .. })
     }
@@ -199,13 +199,13 @@ impl Failure {
         }
     }
 
-    /// Tells whether an alias does not lead any more to the index that it was to be taken from.
+    /// Returns whether an alias does not lead any more to the index that it was to be taken from.
     pub(super) fn is_moved_alias(&self) -> bool {
         self.said()
             .is_some_and(|(_, said)| said.class == "aliases_not_found_exception")
     }
 
-    /// Tells whether there is no index of the name.
+    /// Returns whether there is no index of the name.
     pub(super) fn is_not_found(&self) -> bool {
         self.said().is_some_and(|(status, said)| {
             status == StatusCode::NOT_FOUND && said.class == "index_not_found_exception"

@@ -51,12 +51,12 @@ impl Kind {
     }
 }
 
-/// Tells whether a field holds instants.
+/// Returns whether a field holds instants.
 pub(super) fn is_instant(index: &IndexDefinition, path: &str) -> bool {
     find(&index.fields, path) == Some(ScalarIndex::Instant)
 }
 
-/// Tells whether a field holds texts, as far as its name says.
+/// Returns whether a field holds texts, as far as its name says.
 pub(super) fn may_be_text(index: &IndexDefinition, path: &str) -> bool {
     let is_text = matches!(find(&index.fields, path), Some(ScalarIndex::Text) | None);
     is_text && !matches!(path, "id" | "type" | FACTS)

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::engine::{EngineHealth, HealthLevel, IndexCondition, IndexHealth, PhysicalName};
 
-/// The health of a cluster, as it says it. Indexes that nobody asked for count in its status, and not here.
+/// The health of a cluster, as it says it. Indexes that no one asked for count in its status, and not here.
 #[derive(Deserialize)]
 pub(super) struct ClusterHealth {
     number_of_nodes: u32,

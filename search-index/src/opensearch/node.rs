@@ -86,7 +86,7 @@ impl Node {
     pub(super) fn set_back(&self) {
         if self.server.set_back() {
             let address = self.server.base();
-            tracing::info!(%address, "a node of the search engine answers again");
+            tracing::info!(%address, "a node of the search engine responds again");
         }
     }
 

@@ -47,7 +47,7 @@ pub enum OptionsError {
     #[error("no address of a search engine is given")]
     NoAddress,
     /// An address with a query, which would not be sent.
-    #[error("`{0}` has a query, and the address of a search engine cannot")]
+    #[error("`{0}` has a query, which the address of a search engine cannot have")]
     Query(String),
     /// No connections are allowed.
     #[error("at least one connection to the search engine is needed")]
@@ -59,7 +59,7 @@ pub enum OptionsError {
     #[error("the application has no name")]
     NoApplication,
     /// The HTTP client cannot be made.
-    #[error("failed to make the HTTP client")]
+    #[error("failed to set up the HTTP client")]
     Client(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// TLS cannot be set up.
     #[error("failed to set up TLS")]

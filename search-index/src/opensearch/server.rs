@@ -59,7 +59,7 @@ struct Known {
 }
 
 impl OpenSearch {
-    /// Creates an engine; no node is asked yet.
+    /// Creates an engine; no node is called yet.
     ///
     /// # Errors
     /// When the options contradict each other, or an authority is no certificate.
@@ -563,7 +563,7 @@ fn check_modes(search: &Search) -> Result<(), EngineError> {
 /// The classes of the errors of a search with too many clauses.
 const TOO_MANY_CLAUSES: [&str; 2] = ["too_many_clauses", "too_many_nested_clauses"];
 
-/// Tells what a search asks for too much of from what the engine fails at.
+/// Distinguishes searches that ask for too much from failures of the engine.
 fn refusal_of_search(failure: Failure, name: &PhysicalName) -> EngineError {
     let Some((status, said)) = failure.said() else {
         return of_index(failure, name);
@@ -586,7 +586,7 @@ fn refusal_of_search(failure: Failure, name: &PhysicalName) -> EngineError {
     EngineError::Unsupported(refusal)
 }
 
-/// Tells a missing index from other failures.
+/// Distinguishes a missing index from other failures.
 fn of_index(failure: Failure, name: &PhysicalName) -> EngineError {
     if failure.is_not_found() {
         let name = name.to_string();

@@ -11,7 +11,7 @@ use super::fields::{Kind, may_be_text};
 use crate::dsl::{Query, Search, Sort, SortMode, TotalHits};
 use crate::mapping::IndexDefinition;
 
-/// Returns a search that is answered rightly; its answer may have a total that nobody asked for.
+/// Returns a search that is answered rightly; its answer may have a total that no one asked for.
 pub(super) fn counted<'s>(search: Cow<'s, Search>, index: &IndexDefinition) -> Cow<'s, Search> {
     let is_guessed = |query: &Query| has_exists_on_text(query, index);
     let is_counted = search.total_hits != TotalHits::Off;
@@ -27,7 +27,7 @@ pub(super) fn counted<'s>(search: Cow<'s, Search>, index: &IndexDefinition) -> C
     Cow::Owned(search)
 }
 
-/// Tells whether the engine works a sort key out, rather than taking it as it is.
+/// Returns whether the engine works a sort key out, rather than taking it as it is.
 fn is_worked_out(sort: &Sort, index: &IndexDefinition) -> bool {
     let Sort::Field(by) = sort else {
         return false;

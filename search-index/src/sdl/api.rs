@@ -56,7 +56,7 @@ struct Subgraph {
     entities: Entities,
     /// What some caller may be denied is nullable in the schema as a gateway reads it.
     nullable: bool,
-    /// The schema as a gateway reads it, once somebody has.
+    /// The schema as a gateway reads it, once someone has.
     sdl: OnceLock<String>,
 }
 
@@ -196,7 +196,7 @@ impl SearchApi {
         self.schema.to_string()
     }
 
-    /// Tells whether the API is a subgraph: whether objects of hits are references.
+    /// Returns whether the API is a subgraph: whether objects of hits are references.
     #[must_use]
     pub fn is_subgraph(&self) -> bool {
         self.subgraph.is_some()
@@ -541,7 +541,7 @@ impl Aggregating<'_> {
         ];
         let size = natural(terms, "size", place)?.unwrap_or(10);
         if size == 0 {
-            let message = format!("`size` of aggregation `{name}` is 0, and must be greater");
+            let message = format!("`size` of aggregation `{name}` is 0, but must be greater");
             return Err(place.error(code::OPTION_INVALID, message));
         }
         let missing = terms

@@ -83,7 +83,7 @@ impl Place {
         let factor: Option<f64> = self.parsed(options, key)?;
         match factor {
             Some(factor) if !factor.is_finite() || factor.is_sign_negative() && factor != 0.0 => {
-                let message = format!("`{key}` is {factor}, and must not be negative");
+                let message = format!("`{key}` is {factor}, but must not be negative");
                 Err(self.error(code::OPTION_INVALID, message))
             }
             factor => Ok(factor),

@@ -276,7 +276,7 @@ impl<'i> Clauses<'i> {
             boost,
         };
         if one.max_expansions == Some(0) {
-            let message = "`max_expansions` is 0, and must be greater";
+            let message = "`max_expansions` is 0, but must be greater";
             return Err(place.error(code::OPTION_INVALID, message));
         }
         self.in_each(clause, boost, |field| {

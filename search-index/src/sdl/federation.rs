@@ -157,7 +157,7 @@ impl<'s> Builder<'s> {
         if !all.is_empty() {
             let members = all.iter().map(|ty| component(&ty.name));
             types.add(ExtendedType::Union(Node::new(UnionType {
-                description: Some("Any object, as another service refers to it".into()),
+                description: Some("Any object, as referred to by another service".into()),
                 name: name!("_Entity"),
                 directives: Default::default(),
                 members: members.collect(),

@@ -103,7 +103,8 @@ impl<'s> Guard<'s> {
 
     fn not_indexed(&self) -> GraphqlError {
         let message = format!(
-            "a condition of a role is not one that indexes decide, so these roles cannot search here, roles=[{}]",
+            "a condition of a role cannot be evaluated by indexes, so these roles cannot search \
+             here, roles=[{}]",
             self.roles()
         );
         GraphqlError::new(code::ROW_RULE_NOT_INDEXED, message).at(self.location)

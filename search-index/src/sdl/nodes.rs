@@ -86,7 +86,7 @@ impl Types {
         self.schema
     }
 
-    /// Tells whether this is the first time that a type is asked for, which is then to be added.
+    /// Returns whether this is the first time that a type is asked for, which is then to be added.
     pub(super) fn is_new(&mut self, name: &str) -> bool {
         self.shared.insert(name.to_owned())
     }

@@ -41,12 +41,12 @@ pub(crate) struct Fields<T> {
     pub(crate) fields: Vec<Shown<T>>,
 }
 
-/// What is shown of the answer to a search.
+/// The parts of the response to a search that are returned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape(pub(crate) Fields<ResultField>);
 
 impl Shape {
-    /// Tells whether scores are shown.
+    /// Returns whether scores are shown.
     pub(super) fn shows_scores(&self) -> bool {
         self.0.fields.iter().any(|shown| match &shown.what {
             ResultField::MaxScore => true,

@@ -107,7 +107,7 @@ fn find<'i, 'v>(
             Ok((found.under(object, name, embedded), options))
         }
         None => {
-            let message = format!("`{name}` is no sort key");
+            let message = format!("`{name}` is not a sort key");
             Err(place.error(code::CLAUSE_INVALID, message))
         }
     }
@@ -134,14 +134,14 @@ pub(super) fn after(keys: &[Key], given: &Input, place: Place) -> Result<Vec<Opt
         value.ok_or_else(|| {
             let shown: String = input.text().unwrap_or("null").chars().take(80).collect();
             invalid(format!(
-                "`{shown}` in `search_after` is no value of its sort key"
+                "`{shown}` in `search_after` is not a value of its sort key"
             ))
         })
     };
     keys.iter().zip(values).map(value).collect()
 }
 
-/// Tells whether values are sorted as keywords.
+/// Returns whether values are sorted as keywords.
 fn is_keyword(index: ScalarIndex) -> bool {
     matches!(
         index,

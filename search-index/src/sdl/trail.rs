@@ -42,7 +42,7 @@ impl<'t> Trail<'t> {
         }
     }
 
-    /// Says in an error where the clause stands, unless it says that of a clause inside of this one.
+    /// Adds the path of the clause to an error, unless it has the path of a nested clause.
     pub(super) fn mark(&self, error: GraphqlError) -> GraphqlError {
         let is_marked = error.details().any(|(key, _)| key == CLAUSE);
         if is_marked {

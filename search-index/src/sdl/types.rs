@@ -127,7 +127,7 @@ fn root(name: &str, field_name: &str) -> FieldDefinition {
         input(
             "search_after",
             "[String]",
-            "Sort keys of the hit behind which to go on",
+            "Sort keys of the hit after which to continue",
         ),
         input("min_score", "Float", "Least score of a hit"),
         input_or(
@@ -188,7 +188,7 @@ impl Adder<'_> {
         }
     }
 
-    /// Tells whether the types of an embedded object are still to be added: shared ones are added once.
+    /// Returns whether the types of an embedded object are still to be added: shared ones are added once.
     fn is_missing(&mut self, way: &str, embedded: &Embedded, part: &str) -> bool {
         !is_shared(embedded) || self.types.is_new(&format!("{way} {part}"))
     }
@@ -496,7 +496,7 @@ const CLAUSES: &[Clause] = &[
     },
 ];
 
-/// Tells whether a scalar is there without being added: those of GraphQL itself, and that of counts.
+/// Returns whether a scalar is there without being added: those of GraphQL itself, and that of counts.
 fn is_standard(scalar: Scalar) -> bool {
     matches!(
         scalar,
@@ -512,7 +512,7 @@ fn is_standard(scalar: Scalar) -> bool {
 /// The name of the types of embedded objects that are nothing but an id.
 const REFERENCE: &str = "Search_Reference";
 
-/// Tells whether the types of an embedded object do not depend on the way to it.
+/// Returns whether the types of an embedded object do not depend on the way to it.
 fn is_shared(of: &Embedded) -> bool {
     of.fields.id_only || embedded(&of.fields).all(|(_, inner)| inner.fields.id_only)
 }

@@ -24,7 +24,7 @@ pub struct SearchServiceOptions {
     /// Slots for work that is too long for async workers.
     pub slots: Arc<Slots>,
     /// The application whose aliases are looked at when an index is gone that is searched, since another instance may have
-    /// replaced it; `None` where nobody else builds the indexes.
+    /// replaced it; `None` where no one else builds the indexes.
     pub shared_with: Option<String>,
     /// Lets searches wait for changes of the data; `None` where the indexes do not follow any.
     pub reach: Option<Arc<dyn ReachData>>,

@@ -79,7 +79,7 @@ impl SearchService {
         service
     }
 
-    /// Creates a service of another API of the same indexes, whose searches go where those of this one go, now and later.
+    /// Creates a service with a different API for the same indexes, whose searches always use the same targets as this one.
     ///
     /// # Panics
     /// When the API has another number of indexes.
@@ -109,7 +109,7 @@ impl SearchService {
         }
     }
 
-    /// Sets where searches go from now on; those that run go on where they are.
+    /// Sets the targets of new searches; running searches keep theirs.
     ///
     /// # Panics
     /// When there is not one target for each index of the API.
@@ -336,7 +336,7 @@ impl Shared {
         })
     }
 
-    /// Tells whether what the request asks for beside searches takes no time to write.
+    /// Returns whether what the request asks for beside searches takes no time to write.
     fn is_quick(&self, ready: &Ready) -> bool {
         ready.roots.iter().all(|root| match root {
             RootField::Introspection { key } => {

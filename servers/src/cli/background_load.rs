@@ -70,7 +70,7 @@ async fn watch(
     }
 }
 
-/// Sends what is found, and notes the progress for everybody.
+/// Sends what is found, and notes the progress for everyone.
 struct Watcher {
     loading: Arc<LoadProgress>,
     sender: Sender<Finding>,
@@ -78,7 +78,7 @@ struct Watcher {
 
 impl LoadObserver for Watcher {
     fn finding(&mut self, finding: &Finding) {
-        // Nobody listens any more once the load is to stop.
+        // No one listens any more once the load is to stop.
         let _ = self.sender.blocking_send(finding.clone());
     }
 

@@ -13,13 +13,13 @@ use super::{CliError, Console, Exit};
 
 #[derive(Debug, Args)]
 pub(super) struct Backup {
-    /// Folder to make, which must not be there; with `--url`, the name of a backup in the folder that
-    /// `store.backupDir` of the service names.
+    /// Folder to create, which must not exist; with `--url`, the name of the backup inside the service's
+    /// `store.backupDir`.
     #[arg(value_name = "TARGET")]
     target: String,
     #[command(flatten)]
     folder: FolderArgs,
-    /// Asks a running service to make a backup of its folder, while it serves.
+    /// Asks a running service to back up its folder while it keeps serving.
     #[arg(long, value_name = "URL", conflicts_with = "data_dir")]
     url: Option<String>,
     #[command(flatten)]
@@ -29,7 +29,7 @@ pub(super) struct Backup {
 }
 
 impl Backup {
-    /// Copies data and schemas, of a folder that nobody uses or of a running service.
+    /// Copies the data and schemas of an unused folder or of a running service.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
         match &self.url {
             Some(url) => self.ask(url, console)?,
@@ -43,7 +43,7 @@ impl Backup {
         runtime()?.block_on(service.put(&["backups", &self.target]))?;
         writeln!(
             console.out,
-            "the service has made the backup {}",
+            "the service has created the backup {}",
             self.target
         )?;
         Ok(())

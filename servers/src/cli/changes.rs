@@ -19,7 +19,7 @@ pub(super) struct Changes {
     /// Prints only changes after this sequence.
     #[arg(long, value_name = "SEQUENCE", default_value = "0")]
     after: u64,
-    /// Goes on with what is new, until somebody stops it.
+    /// Keeps printing new changes until interrupted.
     #[arg(long)]
     follow: bool,
     /// Output format.
@@ -74,7 +74,8 @@ impl Changes {
                 }
                 tokio::time::sleep(INTERVAL).await;
             } else if page.next <= after {
-                let message = "the pages do not go on; is this the address of the service?";
+                let message = "the next page does not continue the previous one; is this the \
+                               address of the service?";
                 return Err(CliError::Service(message.to_owned()));
             }
             after = after.max(page.next);
@@ -104,5 +105,5 @@ async fn page(service: &RemoteService, after: u64) -> Result<ChangePage, CliErro
     ];
     let page = service.get("/changes", &parameters, "application/json");
     serde_json::from_slice(&page.await?)
-        .map_err(|_| CliError::Service("the answer is no page of change records".to_owned()))
+        .map_err(|_| CliError::Service("the response is not a page of change records".to_owned()))
 }

@@ -36,13 +36,13 @@ pub(super) struct Check {
     /// Maximum number of examples per finding.
     #[arg(long, value_name = "N", default_value_t = CheckOptions::default().examples)]
     examples: usize,
-    /// Lets two writers race N times for the same nodes of the SPARQL server, in a graph of their own that is
-    /// removed afterwards. A server that lets both win does not keep writers apart, and is not to be written to.
+    /// Checks that the SPARQL server isolates concurrent writers: two writers race N times for the same nodes, in a
+    /// graph that is removed afterwards. Do not write to a server that lets both win.
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20",
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     writers: Option<u32>,
-    /// Checks the roles of the schema in place of data: warns of properties that a role may not read, and reads on
-    /// another way.
+    /// Checks the roles of the schema instead of the data: warns about properties that a role is denied but can
+    /// still read in another way.
     #[arg(long, conflicts_with_all = ["data", "store", "writers"])]
     roles: bool,
     #[command(flatten)]

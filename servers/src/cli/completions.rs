@@ -7,7 +7,7 @@ use super::{CliError, Console, Exit, Soml};
 
 #[derive(Debug, Args)]
 pub(super) struct Completions {
-    /// Shell to complete commands and flags in.
+    /// Shell that the script is for.
     #[arg(value_enum, value_name = "SHELL")]
     shell: Shell,
 }

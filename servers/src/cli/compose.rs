@@ -27,22 +27,23 @@ pub(super) struct Compose {
     /// Subgraph: its name, and a file with its schema or the address of its GraphQL endpoint.
     #[arg(long, value_name = "NAME=FILE|URL", required = true)]
     subgraph: Vec<Named>,
-    /// Address under which a subgraph from a file is served; may be repeated.
+    /// Address at which a subgraph read from a file is served; can be repeated.
     #[arg(long, value_name = "NAME=URL")]
     url: Vec<Named>,
-    /// Writes the supergraph to a file, which is replaced as a whole: a gateway with `gateway.supergraph.file` follows it.
+    /// Writes the supergraph to a file, which is replaced atomically, so a gateway can follow it
+    /// (`gateway.supergraph.file`).
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Format of what is printed.
+    /// Output format.
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// Refuses a query field of several subgraphs that is not `@shareable`, of federation 1 too.
+    /// Rejects root query fields of several subgraphs that are not `@shareable`, in Federation 1 subgraphs too.
     #[arg(long)]
     reject_shared_root_fields: bool,
-    /// Composes again whenever a schema changes, and replaces the file of `--output` when that succeeds.
+    /// Composes again whenever a schema changes, and replaces the file of `--output` on success.
     #[arg(long, requires = "output")]
     watch: bool,
-    /// Pause between two requests to an endpoint with `--watch`; files are looked at more often.
+    /// Time between two requests to an endpoint with `--watch`; files are checked more often.
     #[arg(
         long,
         value_name = "SECONDS",
@@ -72,7 +73,7 @@ impl FromStr for Named {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, value) = text.split_once('=').ok_or("it is no `NAME=VALUE`")?;
+        let (name, value) = text.split_once('=').ok_or("it is not `NAME=VALUE`")?;
         if name.is_empty() || value.is_empty() {
             return Err("the name or the value is missing".to_owned());
         }
@@ -310,7 +311,7 @@ async fn fetched(address: &str) -> Result<String, CliError> {
     let url = Url::parse(address).ok().filter(Url::has_host);
     let url = url.ok_or_else(|| {
         CliError::Usage(format!(
-            "{address} is no address such as http://localhost:9995/graphql"
+            "{address} is not an address such as http://localhost:9995/graphql"
         ))
     })?;
     let read = fetch_sdl(&url).await;

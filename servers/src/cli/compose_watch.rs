@@ -21,7 +21,7 @@ const SETTLING: Duration = Duration::from_millis(50);
 type Seen = (usize, Result<String, String>);
 
 impl Compose {
-    /// Composes until somebody stops it.
+    /// Composes until someone stops it.
     pub(super) fn watch(&self, console: &mut Console<'_>) -> Result<Exit, CliError> {
         let output = self.output().ok_or_else(|| {
             CliError::Usage("--watch needs --output, the file that it keeps up to date".to_owned())
@@ -39,7 +39,7 @@ impl Compose {
                 result = self.follow(receiver, &output, console) => result,
             }
         });
-        // A look at an endpoint may take long; nobody waits for it.
+        // A look at an endpoint may take long; no one waits for it.
         runtime.shutdown_background();
         result
     }

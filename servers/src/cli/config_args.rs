@@ -16,8 +16,8 @@ pub(super) struct ConfigArgs {
     config: Option<PathBuf>,
     /// Sets a property; can be repeated.
     ///
-    /// Properties are also read from the environment, as KEY in capitals with `_` for `.`. All of them are on
-    /// the page docs/configuration.md, which a running service shows at /docs/configuration, and
+    /// Properties are also read from environment variables: KEY in capitals, with `_` instead of `.`. They are all
+    /// listed in docs/configuration.md, which a running service serves at /docs/configuration;
     /// `soml explain KEY` explains one.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -117,8 +117,9 @@ fn name(settings: &mut Settings) -> Result<(), CliError> {
     match application.network_address(settings.host, settings.port) {
         Some(address) => settings.name = address,
         None => {
-            let text = "`application.useNetworkAddressAsName` makes the address the name, and no stable address is known: \
-                        set `application.address`, and `application.port` if it has no port";
+            let text = "`application.useNetworkAddressAsName` uses the address as the name, but no \
+                        stable address is known: set `application.address`, and `application.port` \
+                        if it has no port";
             return Err(CliError::Usage(text.to_owned()));
         }
     }

@@ -25,19 +25,19 @@ const EXIT_CODES: &str = "Exit codes:
 pub(super) struct Diff {
     /// Old SOML document; or a GraphQL schema or supergraph, in a file that ends in `.graphql`.
     old: PathBuf,
-    /// New one of the same kind.
+    /// New document or schema of the same kind.
     new: PathBuf,
     /// Output format.
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// Leaves out the type `Mutation` with its inputs and payloads; for SOML documents.
+    /// Leaves out the type `Mutation` with its inputs and payloads (SOML documents only).
     #[arg(long)]
     no_mutations: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// Human-readable text in the style of a compiler, the most critical changes first.
+    /// Human-readable text in the style of a compiler, most critical changes first.
     Text,
     /// One JSON document, with all consequences of each change.
     Json,

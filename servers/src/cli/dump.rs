@@ -22,8 +22,8 @@ use crate::store::{self, DataStore, OpenError};
 
 #[derive(Debug, Args)]
 pub(super) struct Dump {
-    /// Writes to a new file instead of standard output. Its extension says the syntax, `.nq` or `.trig`, and with `.gz`
-    /// behind that it is gzipped.
+    /// Writes to a new file instead of standard output. The extension selects the syntax, `.nq` or `.trig`; a further
+    /// `.gz` selects gzip compression.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Overwrites the file of `--output` if it exists.
@@ -32,7 +32,7 @@ pub(super) struct Dump {
     /// Syntax: `nquads` or `trig` [default: by the extension of `--output`, else `nquads`].
     #[arg(long, value_name = "FORMAT")]
     format: Option<DumpFormat>,
-    /// Compresses with gzip, whatever the file is called.
+    /// Compresses with gzip, whatever the name of the file.
     #[arg(long)]
     gzip: bool,
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub(super) struct Dump {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 struct Source {
-    /// Folder with data (`store.dataDir`), which no other process uses.
+    /// Folder with data (`store.dataDir`), not in use by another process.
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// URL of a SPARQL endpoint with the data (`sparql.endpoint.address`).
@@ -58,8 +58,8 @@ struct Source {
     /// Address of a running service, which dumps its data while it serves.
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// RDF data: Turtle, TriG, N-Triples, N-Quads, JSON-LD or RDF/XML, also gzipped; a folder stands
-    /// for the files in it, and `-` for standard input.
+    /// RDF data: Turtle, TriG, N-Triples, N-Quads, JSON-LD or RDF/XML, optionally gzipped. A folder means all files in
+    /// it, `-` means standard input.
     #[arg(long, value_name = "FILE|DIR|-", num_args = 1..)]
     data: Vec<PathBuf>,
 }
@@ -72,7 +72,8 @@ impl Dump {
             is_gzipped: self.is_gzipped(),
         };
         if self.from.data.is_empty() && self.reading.is_given() {
-            let message = "--base, --data-format, --context and --strict say how the files of --data are read";
+            let message = "--base, --data-format, --context and --strict apply to the files of \
+                           --data";
             return Err(CliError::Usage(message.to_owned()));
         }
         if let Some(url) = &self.from.url {
@@ -97,7 +98,7 @@ impl Dump {
         let shown = path.display();
         match (DumpFormat::from_path(path), self.format) {
             (Some(named), Some(format)) if named != format => Err(CliError::Usage(format!(
-                "the extension of {shown} stands for {named}, and --format for {format}"
+                "the extension of {shown} means {named}, but --format is {format}"
             ))),
             (_, Some(format)) | (Some(format), None) => Ok(format),
             (None, None) => Err(CliError::Usage(format!(

@@ -82,5 +82,5 @@ fn unknown(name: &str, near: Option<&str>) -> CliError {
                 .to_owned(),
         },
     };
-    CliError::Usage(format!("there is no code and no property `{name}`{hint}"))
+    CliError::Usage(format!("there is no code or property `{name}`{hint}"))
 }

@@ -67,7 +67,7 @@ fn document(explained: &Explained, answer: &Value) -> Value {
 
 fn text(explained: &Explained, answer: &Value, console: &mut Console<'_>) -> Result<(), CliError> {
     match &explained.explanation {
-        None => writeln!(console.out, "The operation is refused; there is no plan.")?,
+        None => writeln!(console.out, "The operation is rejected; there is no plan.")?,
         Some(explanation) => explanation_text(explanation, console)?,
     }
     let errors = answer["errors"].as_array().map_or(&[][..], Vec::as_slice);

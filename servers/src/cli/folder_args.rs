@@ -34,7 +34,7 @@ impl FolderArgs {
     }
 }
 
-/// Says how many quads a folder has.
+/// Describes how many quads a folder has.
 pub(super) fn quads(folder: &DataFolder) -> String {
     match folder.image.quads() {
         1 => "1 quad".to_owned(),

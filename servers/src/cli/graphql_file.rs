@@ -14,7 +14,7 @@ use super::{CliError, Console};
 /// Extensions of files with GraphQL schemas.
 const EXTENSIONS: [&str; 4] = ["graphql", "graphqls", "gql", "sdl"];
 
-/// Tells by its extension whether a file has a GraphQL schema, and not a SOML document.
+/// Returns whether a file contains a GraphQL schema rather than a SOML document, by its extension.
 pub(super) fn is_graphql(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
     extension.is_some_and(|extension| {

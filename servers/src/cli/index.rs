@@ -14,10 +14,10 @@ use crate::config::Settings;
 
 #[derive(Debug, Args)]
 pub(super) struct Index {
-    /// Builds the indexes of these objects alone, by their GraphQL names.
+    /// Builds only the indexes of these objects, given by their GraphQL names.
     #[arg(long, value_name = "NAME", num_args = 1..)]
     only: Option<Vec<String>>,
-    /// Compares the indexes with the data afterwards, and repairs what differs
+    /// Compares the indexes with the data afterwards and repairs differences
     #[arg(long)]
     refresh: bool,
     #[command(flatten)]

@@ -19,8 +19,8 @@ use crate::store::DataStore;
 
 #[derive(Debug, Args)]
 pub(super) struct Infer {
-    /// RDF data: Turtle, TriG, N-Triples, N-Quads, JSON-LD or RDF/XML, also gzipped; a folder stands
-    /// for the files in it, and `-` for standard input.
+    /// RDF data: Turtle, TriG, N-Triples, N-Quads, JSON-LD or RDF/XML, optionally gzipped. A folder means all files in
+    /// it, `-` means standard input.
     #[arg(value_name = "DATA")]
     data: Vec<PathBuf>,
     /// URL of a SPARQL endpoint with the data, instead of files.
@@ -36,10 +36,10 @@ pub(super) struct Infer {
     /// Skips classes with fewer instances.
     #[arg(long, value_name = "N", default_value_t = InferOptions::default().min_instances)]
     min_instances: u64,
-    /// Keeps at most N classes, those with the most instances.
+    /// Keeps only the N classes with the most instances.
     #[arg(long, value_name = "N", default_value_t = InferOptions::default().max_classes)]
     max_classes: usize,
-    /// Takes in classes of `rdf:`, `rdfs:`, `owl:` and `sh:` even if the data have other classes.
+    /// Includes classes of `rdf:`, `rdfs:`, `owl:` and `sh:` even if the data have other classes.
     #[arg(long)]
     ontology_classes: bool,
     /// Writes to a new file instead of standard output.
@@ -57,7 +57,7 @@ pub(super) struct Infer {
 impl Infer {
     /// Prints a SOML document for the data; what was read and found goes beside it.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
-        // Before the data, so that nobody waits in vain.
+        // Before the data, so that no one waits in vain.
         if let Some(path) = self.output.as_deref().filter(|path| self.spares(path)) {
             return Err(exists(path));
         }
@@ -89,7 +89,7 @@ impl Infer {
                 return Err(CliError::Usage(message.to_owned()));
             }
             (DataStore::Remote(_), [_, ..]) => {
-                let message = "files are loaded into the embedded store, and \
+                let message = "files are loaded into the embedded store, but \
                                `sparql.endpoint.address` names a server that holds the data: use \
                                only one of them";
                 return Err(CliError::Usage(message.to_owned()));
@@ -107,7 +107,7 @@ impl Infer {
         inferred.map_err(CliError::Infer)
     }
 
-    /// Tells whether a file is there that must not be overwritten.
+    /// Returns whether a file is there that must not be overwritten.
     fn spares(&self, path: &Path) -> bool {
         !self.force && fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
     }
@@ -158,7 +158,7 @@ pub(super) fn from_data(
     infer(store.snapshot().as_ref(), &options, &CallContext::new()).map_err(CliError::Infer)
 }
 
-/// Says what a schema made from data has.
+/// Summarises an inferred schema.
 pub(super) fn summary(inferred: &Inferred) -> String {
     let count = |n: usize, one: &str, many: &str| match n {
         1 => format!("1 {one}"),
@@ -171,12 +171,13 @@ pub(super) fn summary(inferred: &Inferred) -> String {
     let left_out = match inferred.ontology_classes {
         0 => String::new(),
         n => format!(
-            "; {} of rdf:, rdfs:, owl: and sh: left out, which `soml infer --ontology-classes` takes in",
+            "; {} of rdf:, rdfs:, owl: and sh: left out, which `soml infer --ontology-classes` \
+             includes",
             count(n, "class", "classes")
         ),
     };
     format!(
-        "made a schema with {} and {}{hint}{left_out}",
+        "inferred a schema with {} and {}{hint}{left_out}",
         count(inferred.objects, "object", "objects"),
         count(inferred.properties, "property", "properties"),
     )

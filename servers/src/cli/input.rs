@@ -28,8 +28,8 @@ pub(super) struct Input {
     /// SOML document; without one, a schema is inferred from the data.
     #[arg(long, value_name = "FILE")]
     pub(super) schema: Option<PathBuf>,
-    /// RDF data: Turtle, TriG, N-Triples, N-Quads, JSON-LD or RDF/XML, also gzipped; a folder stands
-    /// for the files in it, and `-` for standard input.
+    /// RDF data: Turtle, TriG, N-Triples, N-Quads, JSON-LD or RDF/XML, optionally gzipped. A folder means all files in
+    /// it, `-` means standard input.
     #[arg(long, value_name = "FILE|DIR|-", num_args = 1..)]
     pub(super) data: Vec<PathBuf>,
     #[command(flatten)]
@@ -65,7 +65,7 @@ impl Input {
             return Ok(());
         }
         Err(CliError::Usage(format!(
-            "{flag} loads data into the embedded store, and `sparql.endpoint.address` names a \
+            "{flag} loads data into the embedded store, but `sparql.endpoint.address` names a \
              server that holds the data: use only one of them"
         )))
     }
@@ -120,12 +120,12 @@ impl Input {
         }
     }
 
-    /// Tells whether a schema is named.
+    /// Returns whether a schema is named.
     pub(super) fn has_schema(&self) -> bool {
         self.demo.is_some() || self.schema.is_some()
     }
 
-    /// Tells whether data is named.
+    /// Returns whether data is named.
     pub(super) fn has_data(&self) -> bool {
         self.demo.is_some() || !self.data.is_empty()
     }
@@ -233,7 +233,7 @@ impl Reading {
         match (standard_input.count(), self.data_format) {
             (0, _) | (1, Some(_)) => {}
             (1, None) => {
-                let message = "data from standard input need --data-format, since they have no \
+                let message = "data from standard input need --data-format, since there is no file \
                                name that tells their syntax";
                 return Err(CliError::Usage(message.to_owned()));
             }
@@ -268,10 +268,10 @@ impl Reading {
     }
 }
 
-/// Says that there are data in two places.
+/// Returns the error for data in two places.
 pub(super) fn two_stores() -> CliError {
-    let message = "files are loaded into memory, and `store.dataDir` names a folder that holds the data: use only one \
-                   of them; `soml load` adds files to a folder";
+    let message = "files are loaded into memory, but `store.dataDir` names a folder that holds the \
+                   data: use only one of them; `soml load` adds files to a folder";
     CliError::Usage(message.to_owned())
 }
 

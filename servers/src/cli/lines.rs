@@ -1,4 +1,4 @@
-//! The console of a service: lines that nobody waits for, and a terminal made of them.
+//! The console of a service: lines that no one waits for, and a terminal made of them.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};

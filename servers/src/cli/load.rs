@@ -12,8 +12,8 @@ use super::{CliError, Console, Exit};
 
 #[derive(Debug, Args)]
 pub(super) struct Load {
-    /// RDF data: Turtle, TriG, N-Triples, N-Quads, JSON-LD or RDF/XML, also gzipped; a folder stands
-    /// for the files in it, and `-` for standard input.
+    /// RDF data: Turtle, TriG, N-Triples, N-Quads, JSON-LD or RDF/XML, optionally gzipped. A folder means all files in
+    /// it, `-` means standard input.
     #[arg(value_name = "DATA", required = true)]
     data: Vec<PathBuf>,
     #[command(flatten)]

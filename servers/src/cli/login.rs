@@ -23,21 +23,21 @@ const MAX_PASSWORD: u64 = 4 << 10;
 
 #[derive(Debug, Args)]
 pub(super) struct Login {
-    /// Address of a service that is sent the token; can be repeated. Users of a service itself log in to the first one.
+    /// Address of a service to send the token to; can be repeated. Without --issuer, users log in to the first one.
     #[arg(long = "url", value_name = "URL", default_values_t = [default_address()])]
     urls: Vec<String>,
-    /// Identity provider, as the tokens call it (`iss`). The log-in is confirmed in a browser, on any device.
+    /// Identity provider, as named in tokens (`iss`). The user confirms the log-in in a browser, on any device.
     ///
-    /// Without an issuer, the service has users of its own (`security.provisioning.file`), who log in with a password.
+    /// Without an issuer, users of the service itself (`security.provisioning.file`) log in with a password.
     #[arg(long, value_name = "URL", env = "SOML_ISSUER")]
     issuer: Option<String>,
-    /// Client of the identity provider, which must be public and allow the device authorization grant.
+    /// Client of the identity provider; must be public and allow the device authorization grant.
     #[arg(long, value_name = "CLIENT", env = "SOML_CLIENT_ID", default_value = LOGIN_CLIENT)]
     client_id: String,
     /// Scopes to ask the identity provider for, separated by spaces, such as `openid offline_access`.
     #[arg(long, value_name = "SCOPES", requires = "issuer")]
     scope: Option<String>,
-    /// User of the service itself; asked for by default.
+    /// User of the service itself; prompted for by default.
     #[arg(long, value_name = "NAME", conflicts_with = "issuer")]
     username: Option<String>,
     /// Reads the password from standard input.
@@ -47,7 +47,7 @@ pub(super) struct Login {
 
 #[derive(Debug, Args)]
 pub(super) struct Logout {
-    /// Address of a service; the log-in ends for all services that are sent its token.
+    /// Address of a service; the log-in ends for all services that share its token.
     #[arg(long, value_name = "URL", default_value_t = default_address())]
     url: String,
     /// Ends all log-ins.
@@ -108,7 +108,7 @@ impl Login {
         Ok(login)
     }
 
-    /// Logs a user of the service itself in.
+    /// Logs in a user of the service itself.
     fn by_password(
         &self,
         urls: &[Url],
@@ -121,8 +121,8 @@ impl Login {
         let keys = runtime.block_on(service.get(KEYS, &[], "application/json"));
         keys.map_err(|error| match error {
             CliError::Service(why) => CliError::Service(format!(
-                "{why}; users of the service itself log in where {address}{KEYS} has its keys. Name the identity \
-                 provider of the service by --issuer"
+                "{why}; users of the service itself can only log in if {address}{KEYS} has its \
+                 keys. Name the identity provider of the service with --issuer"
             )),
             other => other,
         })?;
@@ -188,7 +188,7 @@ impl Logout {
                 let issuer = &login.issuer;
                 writeln!(
                     console.err,
-                    "warning: {issuer} has not revoked the token, which ends by itself: {error}"
+                    "warning: {issuer} has not revoked the token, which will expire: {error}"
                 )?;
             }
             let (issuer, servers) = (&login.issuer, login.servers.join(", "));
@@ -288,8 +288,8 @@ fn private_address(text: &str) -> Result<Url, CliError> {
         return Ok(url);
     }
     Err(CliError::Usage(format!(
-        "{text} is not encrypted, so others could read the token: use https, or name a token by --token-file or \
-         SOML_TOKEN in each command"
+        "{text} is not encrypted, so others could read the token: use https, or pass a token with \
+         --token-file or SOML_TOKEN to each command"
     )))
 }
 
@@ -311,6 +311,6 @@ fn require_terminal(flags: &str) -> Result<(), CliError> {
         return Ok(());
     }
     Err(CliError::Usage(format!(
-        "there is no terminal to ask at: use {flags}"
+        "there is no terminal to prompt on: use {flags}"
     )))
 }

@@ -164,7 +164,7 @@ impl LoginFile {
         };
         if is_shared(&file).map_err(failed)? {
             return Err(CliError::Usage(format!(
-                "others than its owner can open {}, which has tokens: `chmod 600` it",
+                "{} contains tokens, but others than its owner can open it: run `chmod 600`",
                 self.path.display()
             )));
         }

@@ -17,20 +17,20 @@ pub(super) struct Migrate {
     /// Store to move schemas to (`soml.storage.migration.destination`) [default: the one in use].
     #[arg(long, value_name = "STORE")]
     to: Option<String>,
-    /// Moves what is bound to a destination that has schemas already, and overwrites those with the same id
+    /// Moves bound schemas even if the destination already has schemas, overwriting those with the same id
     /// (`soml.storage.migration.forceStoreUpdate`).
     #[arg(long)]
     force: bool,
-    /// Moves all schemas with `--force`, not only those that are bound (`soml.storage.migration.somlMigration`).
+    /// With `--force`, moves all schemas, not only those that are bound (`soml.storage.migration.somlMigration`).
     #[arg(long)]
     all: bool,
     /// Empties the destination first (`soml.storage.migration.cleanBeforeMigration`).
     #[arg(long)]
     clean_before: bool,
-    /// Removes from the origin what has been moved (`soml.storage.migration.cleanOnComplete`).
+    /// Removes moved schemas from the origin (`soml.storage.migration.cleanOnComplete`).
     #[arg(long)]
     clean_after: bool,
-    /// Prints what would be moved, and changes nothing.
+    /// Prints what would be moved, without changing anything.
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -87,10 +87,10 @@ impl Migrate {
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
         if let Some(lacks) = &migration.lacks {
-            writeln!(console.out, "{lacks}; it would be made")?;
+            writeln!(console.out, "{lacks}; it would be created")?;
         }
         if report.is_resumed {
-            writeln!(console.out, "goes on with a migration that was interrupted")?;
+            writeln!(console.out, "continues an interrupted migration")?;
         }
         for entry in &report.cleaned {
             let (id, bytes) = (&entry.id, entry.bytes);
@@ -135,15 +135,15 @@ impl Migrate {
         if left > 0 {
             writeln!(
                 console.err,
-                "note: {left} not bound and left in {from}; --all moves all, then without --clean-before, which would remove \
-                 what was moved before"
+                "note: {left} not bound and left in {from}; use --all to move all, without \
+                 --clean-before, which would remove what has been moved"
             )?;
         }
         Ok(())
     }
 }
 
-/// Says what becomes of something.
+/// Describes what happens to an item.
 fn fate<T>(moved: &Moved<T>) -> String {
     if moved.is_removed {
         format!("{}, removed from the origin", moved.fate)

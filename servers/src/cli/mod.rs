@@ -126,27 +126,27 @@ pub struct FederationGateway {
 enum Command {
     /// Serves a GraphQL API over HTTP, with GraphiQL for browsers.
     Serve(Box<serve::Serve>),
-    /// Serves one address in front of other services: routes, tokens, rate limits, TLS.
+    /// Serves other services at one address: routes, tokens, rate limits, TLS.
     Edge(Box<serve_edge::Serve>),
-    /// Checks SOML documents and prints their errors and warnings.
+    /// Validates SOML documents and prints their errors and warnings.
     Validate(validate::Validate),
     /// Prints the GraphQL schema generated from a SOML document.
     Sdl(sdl::Sdl),
-    /// Compares two SOML documents, or two GraphQL schemas, and reports what changes for clients.
+    /// Compares two SOML documents or two GraphQL schemas and reports what changes for clients.
     Diff(diff::Diff),
     /// Infers a SOML document from RDF data.
     Infer(infer::Infer),
     /// Runs one GraphQL operation, without a server.
     ///
-    /// With --demo, QUERY is by default the sample query of the demo. It may also follow the files of --data.
+    /// With --demo, QUERY defaults to the sample query of the demo. QUERY may also come after the files of --data.
     Query(Box<query::Query>),
-    /// Builds the indexes that a SOML document says, in OpenSearch or in a folder.
+    /// Builds the indexes that a SOML document declares, in OpenSearch or in a folder.
     Index(Box<index::Index>),
-    /// Finds objects by a text, without a server.
+    /// Searches for objects by text, without a server.
     Search(Box<search::Search>),
     /// Runs one GraphQL operation and prints its plan and the cost of each step.
     ///
-    /// With --demo, QUERY is by default the sample query of the demo. It may also follow the files of --data.
+    /// With --demo, QUERY defaults to the sample query of the demo. QUERY may also come after the files of --data.
     ExplainQuery(Box<explain_query::ExplainQuery>),
     /// Composes subgraph schemas into a supergraph.
     Compose(compose::Compose),
@@ -156,31 +156,31 @@ enum Command {
     Check(Box<check::Check>),
     /// Loads RDF data into a folder, for `soml serve --data-dir`.
     Load(load::Load),
-    /// Copies a folder with data and schemas, also while a service serves it.
+    /// Backs up a folder with data and schemas, even while a service is serving it.
     Backup(backup::Backup),
     /// Restores a folder with data and schemas from a backup.
     Restore(restore::Restore),
-    /// Moves schemas from one store to another, with the rights on them and what is bound.
+    /// Moves schemas from one store to another, with their access rights and the record of what is bound.
     Migrate(Box<migrate::Migrate>),
-    /// Writes all data of a folder, a store or a running service as N-Quads or TriG.
+    /// Exports all data of a folder, a store or a running service as N-Quads or TriG.
     Dump(Box<dump::Dump>),
-    /// Prints what mutations have changed, as a running service records it.
+    /// Prints the changes made by mutations, as recorded by a running service.
     Changes(changes::Changes),
-    /// Brings roles and users of a provisioning file to an identity provider.
+    /// Creates the roles and users of a provisioning file in an identity provider.
     Provision(provision::Provision),
-    /// Explains a diagnostic or error code, or a property.
+    /// Explains a diagnostic code, an error code or a configuration property.
     Explain(explain::Explain),
-    /// Prints the JSON Schema of SOML documents, for completion and checks in editors.
+    /// Prints the JSON Schema of SOML documents, for completion and validation in editors.
     JsonSchema(json_schema::JsonSchema),
     /// Logs in, so that commands with `--url` send a token.
     Login(login::Login),
-    /// Ends a log-in: revokes its token, and forgets it.
+    /// Logs out: revokes the token and forgets it.
     Logout(login::Logout),
-    /// Makes a token for development, signed with `security.secret`; or prints that of a log-in.
+    /// Creates a development token signed with `security.secret`, or prints the token of a log-in.
     Token(token::Token),
-    /// Prints who a token stands for and what they may do, or why it is refused.
+    /// Prints whose token it is and what they may do, or why the token is rejected.
     Whoami(whoami::Whoami),
-    /// Prints the script that completes commands and flags in a shell.
+    /// Prints the completion script for a shell.
     Completions(completions::Completions),
 }
 
@@ -240,7 +240,7 @@ impl From<Exit> for ExitCode {
 /// Returns the exit code when there is no command to run.
 pub fn arguments<C: Parser>() -> Result<C, Exit> {
     C::try_parse().map_err(|error| {
-        // When even this cannot be written there is nobody to tell.
+        // When even this cannot be written there is no one to tell.
         let _ = error.print();
         if error.use_stderr() {
             Exit::Usage
@@ -250,7 +250,7 @@ pub fn arguments<C: Parser>() -> Result<C, Exit> {
     })
 }
 
-/// Runs a program that is nothing but a service: parses the arguments of the process, and serves until it is stopped.
+/// Runs a program that is only a service: parses the arguments of the process and serves until stopped.
 pub fn run_service<C: Parser>(run: impl FnOnce(C, &mut Console<'_>) -> Exit) -> ExitCode {
     let command = match arguments() {
         Ok(command) => command,
@@ -292,12 +292,12 @@ enum CliError {
     #[error("{0}")]
     Input(String),
     #[error(
-        "security is on and there is nothing to verify tokens with: set `security.secret` or \
+        "security is on, but there is nothing to verify tokens with: set `security.secret` or \
          `security.jwks.url`, or `security.enabled` to `false`"
     )]
     TokenKeysMissing,
     #[error(
-        "`search.rbac.enabled` asks for protection, and security is off, so nobody knows the roles of a caller: set \
+        "`search.rbac.enabled` needs security, which is off, so the roles of callers are unknown: set \
          `security.secret` or `security.jwks.url`, or leave the property out"
     )]
     RolesWithoutSecurity,
@@ -513,7 +513,7 @@ impl CliError {
 }
 
 impl Soml {
-    /// Tells whether the command takes so much memory that it matters how soon it gives it back.
+    /// Returns whether the command uses so much memory that it should return freed memory soon.
     #[must_use]
     pub fn is_large(&self) -> bool {
         matches!(
@@ -596,7 +596,7 @@ fn finish(result: Result<Exit, CliError>, console: &mut Console<'_>) -> Exit {
         Some(code) => format!("error[{code}]: {described}"),
         None => format!("error: {described}"),
     };
-    // When even this cannot be written there is nobody to tell.
+    // When even this cannot be written there is no one to tell.
     let _ = writeln!(console.err, "{text}");
     error.exit()
 }

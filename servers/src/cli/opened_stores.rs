@@ -95,12 +95,12 @@ impl Stores {
     }
 }
 
-/// Says what becomes of what is written; nothing where it is for a server to say.
+/// Describes what happens to writes; `None` if a server decides that.
 pub(super) fn writing(settings: &Settings, app: &App) -> Option<String> {
     let folder = settings.store.data_dir.as_ref();
     if let Some(folder) = folder.filter(|_| app.store().writer().is_none()) {
         let folder = folder.display();
-        return Some(format!("refused, since {folder} cannot be written to"));
+        return Some(format!("refused, since {folder} is not writable"));
     }
     if !app.writes() {
         return None;
@@ -118,7 +118,7 @@ pub(super) fn writing(settings: &Settings, app: &App) -> Option<String> {
         )),
         (None, _) if app.keeps_writes() => None,
         (None, _) => {
-            let text = "kept in memory only; what is written is gone when the process ends";
+            let text = "kept in memory only; changes are lost when the process ends";
             Some(text.to_owned())
         }
     }
@@ -171,13 +171,13 @@ pub(super) async fn bind_kept(app: &App, console: &mut Console<'_>) -> Result<()
     };
     let stored = app.schemas().get(&id).await.map_err(failed)?;
     let stored = stored.ok_or(SchemaStoreError::NotFound).map_err(failed)?;
-    tracing::info!(schema = id, "binding what was bound before");
+    tracing::info!(schema = id, "restoring the previous binding");
     let usable = usable_with(&id, &stored.text, &app.api_options(), console)?;
     let bound = app.bind_again(&stored, &usable).await;
     bound.map_err(|error| CliError::Input(format!("{id}: {error}")))
 }
 
-/// Says how a schema is bound where none is.
+/// Prints how to bind a schema while none is bound.
 pub(super) async fn announce_unbound(
     settings: &Settings,
     app: &App,
@@ -216,7 +216,7 @@ pub(super) async fn patiently<T, E: Display>(
             result => return result,
         };
         tries += 1;
-        tracing::warn!(%error, tries, "the store of schemas is asked again");
+        tracing::warn!(%error, tries, "retrying the store of schemas");
         tokio::time::sleep(retry.delay.0).await;
     }
 }

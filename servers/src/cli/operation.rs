@@ -77,7 +77,7 @@ impl Operation {
     }
 }
 
-/// Tells whether an argument is a query and not a file name: a GraphQL document, `@FILE` or `-`.
+/// Returns whether an argument is a query and not a file name: a GraphQL document, `@FILE` or `-`.
 fn is_query(argument: &str) -> bool {
     let document = argument.trim_start();
     let keyword = document.split(|c: char| !c.is_ascii_alphabetic()).next();

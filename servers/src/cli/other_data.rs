@@ -13,7 +13,7 @@ use crate::store::DataStore;
 /// Maximum number of classes that the warning names.
 const MAX_NAMED: usize = 10;
 
-/// Warns if the data have no object of any type of the schema that is bound. Nobody waits for it.
+/// Warns if the data have no object of any type of the schema that is bound. No one waits for it.
 pub(super) fn warn_in_background(app: &Arc<App>, store: &DataStore) {
     let (app, store) = (Arc::clone(app), store.clone());
     // The embedded store works on the thread that calls it.

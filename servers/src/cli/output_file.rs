@@ -11,7 +11,7 @@ use super::CliError;
 
 /// Who may read a file.
 enum Readers {
-    /// Nobody but its owner.
+    /// No one but its owner.
     Owner,
     /// Those who could read the one before.
     AsBefore(fs::Permissions),
@@ -28,7 +28,7 @@ pub(super) struct OutputFile {
 }
 
 impl OutputFile {
-    /// Begins a file, which nobody but its owner can read. What is left of an attempt that was killed is overwritten;
+    /// Begins a file, which no one but its owner can read. What is left of an attempt that was killed is overwritten;
     /// a file that is there only if `replaces` says so.
     pub(super) fn create(path: &Path, replaces: bool) -> Result<Self, CliError> {
         let is_there = fs::metadata(path).is_ok_and(|known| known.is_file());
@@ -90,7 +90,7 @@ impl OutputFile {
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
-                    let message = format!("another process writes {}", beside.display());
+                    let message = format!("another process is writing {}", beside.display());
                     return Err(io::Error::new(io::ErrorKind::ResourceBusy, message));
                 }
                 Err(TryLockError::Error(error)) => return Err(error),
@@ -163,7 +163,7 @@ impl Write for OutputFile {
 impl Drop for OutputFile {
     fn drop(&mut self) {
         if let Some(beside) = &self.beside {
-            // What is left of it is of no use to anybody.
+            // What is left of it is of no use to anyone.
             let _ = fs::remove_file(beside);
         }
     }

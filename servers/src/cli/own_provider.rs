@@ -34,8 +34,8 @@ impl OwnProvider {
         let knows_super_roles = is_demo || provider.provisioning.is_some();
         let users = match &provider.provisioning {
             Some(_) if is_demo => {
-                let message = "--demo brings users of its own, and `security.provisioning.file` names others: use \
-                               only one of them";
+                let message = "--demo has users of its own, but `security.provisioning.file` names \
+                               others: use only one of them";
                 return Err(CliError::Usage(message.to_owned()));
             }
             None if is_demo => demo::users().map_err(|_| ProviderError::Cryptography)?,
@@ -74,7 +74,8 @@ impl OwnProvider {
 async fn published(url: &str) -> Result<Vec<Key>, CliError> {
     let failed = |why: String| {
         CliError::Service(format!(
-            "{why}; the keys of its users are read from {KEYS} at {url}, and --url names another service"
+            "{why}; the keys of its users are read from {KEYS} at {url}; --url names a different \
+             service"
         ))
     };
     let service = RemoteService::public(url)?;

@@ -17,7 +17,7 @@ pub(super) struct Plan {
     /// Supergraph: the SDL of a composed schema, with its `join__` directives.
     #[arg(long, value_name = "FILE")]
     supergraph: PathBuf,
-    /// Activates a label of `@override`; may be repeated.
+    /// Activates a label of `@override`; can be repeated.
     #[arg(long, value_name = "LABEL")]
     label: Vec<String>,
 }

@@ -100,7 +100,7 @@ impl Counter {
         Counter::new(is_interactive, total, template)
     }
 
-    /// Counts bytes, of which nobody knows how many come.
+    /// Counts bytes, of which no one knows how many come.
     pub(super) fn of_bytes(is_interactive: bool) -> Self {
         Counter::new(is_interactive, None, "{spinner} {bytes} in {elapsed}")
     }

@@ -27,7 +27,7 @@ const ADMIN_CLIENT_SECRET: &str = "IDP_ADMIN_CLIENT_SECRET";
 pub(super) struct Provision {
     /// YAML file with `security.roles` and `security.users`.
     file: PathBuf,
-    /// What the identity provider is.
+    /// Kind of identity provider.
     #[arg(
         long = "type",
         value_name = "TYPE",
@@ -39,17 +39,17 @@ pub(super) struct Provision {
     /// Address of the identity provider [default: http://localhost:9011, or http://localhost:8080 for Keycloak].
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// Application that has the roles; created where it is missing. For Keycloak, the `client_id` of a client.
+    /// Application that has the roles; created if missing. For Keycloak, the `client_id` of a client.
     #[arg(long, value_name = "UUID", env = "IDP_APPLICATION_ID")]
     application: Uuid,
-    /// Name of the application where it is created.
+    /// Name of the application, if it is created.
     #[arg(long, value_name = "NAME", default_value = "soml")]
     application_name: String,
     #[command(flatten)]
     fusion_auth: FusionAuthArgs,
     #[command(flatten)]
     keycloak: KeycloakArgs,
-    /// Prints what would change, and changes nothing.
+    /// Prints what would change, without changing anything.
     #[arg(long)]
     dry_run: bool,
 }
@@ -58,10 +58,10 @@ pub(super) struct Provision {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "FusionAuth")]
 struct FusionAuthArgs {
-    /// Tenant, where the provider has several.
+    /// Tenant, if the provider has several.
     #[arg(long, value_name = "UUID")]
     tenant: Option<Uuid>,
-    /// File that holds the API key [default: the variable IDP_API_KEY].
+    /// File that contains the API key [default: the variable IDP_API_KEY].
     #[arg(long, value_name = "FILE", env = "IDP_API_KEY_FILE")]
     api_key_file: Option<PathBuf>,
 }
@@ -70,10 +70,10 @@ struct FusionAuthArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Keycloak")]
 struct KeycloakArgs {
-    /// Realm that has the users; created where it is missing [default: soml].
+    /// Realm that has the users; created if missing [default: soml].
     #[arg(long, value_name = "NAME", env = "IDP_REALM")]
     realm: Option<String>,
-    /// Client for `soml login`; created where it is missing [default: soml-login].
+    /// Client for `soml login`; created if missing [default: soml-login].
     #[arg(long, value_name = "CLIENT")]
     login_client: Option<String>,
     /// Realm that the administrator logs in to [default: master].
@@ -82,13 +82,13 @@ struct KeycloakArgs {
     /// Administrator; without one, the service account of --admin-client logs in.
     #[arg(long, value_name = "NAME", env = "IDP_ADMIN_USERNAME")]
     admin_user: Option<String>,
-    /// File that holds the password of the administrator [default: the variable IDP_ADMIN_PASSWORD].
+    /// File that contains the password of the administrator [default: the variable IDP_ADMIN_PASSWORD].
     #[arg(long, value_name = "FILE", env = "IDP_ADMIN_PASSWORD_FILE")]
     admin_password_file: Option<PathBuf>,
     /// Client that the administrator logs in with [default: admin-cli].
     #[arg(long, value_name = "CLIENT")]
     admin_client: Option<String>,
-    /// File that holds the secret of that client [default: the variable IDP_ADMIN_CLIENT_SECRET].
+    /// File that contains the secret of that client [default: the variable IDP_ADMIN_CLIENT_SECRET].
     #[arg(long, value_name = "FILE", env = "IDP_ADMIN_CLIENT_SECRET_FILE")]
     admin_client_secret_file: Option<PathBuf>,
 }
@@ -190,8 +190,8 @@ impl KeycloakArgs {
                 let password = secret(self.admin_password_file.as_deref(), ADMIN_PASSWORD)?;
                 let password = password.ok_or_else(|| {
                     let message = format!(
-                        "there is no password of the administrator: set {ADMIN_PASSWORD}, or name a file by \
-                         --admin-password-file"
+                        "the password of the administrator is missing: set {ADMIN_PASSWORD}, or \
+                         name a file with --admin-password-file"
                     );
                     CliError::Usage(message)
                 })?;
@@ -200,8 +200,9 @@ impl KeycloakArgs {
             (None, Some(client_secret)) => Grant::ClientCredentials { client_secret },
             (None, None) => {
                 let message = format!(
-                    "there is no administrator: name one by --admin-user with a password in {ADMIN_PASSWORD}, or a \
-                     client by --admin-client with a secret in {ADMIN_CLIENT_SECRET}"
+                    "the administrator is missing: name one with --admin-user and a password in \
+                     {ADMIN_PASSWORD}, or a client with --admin-client and a secret in \
+                     {ADMIN_CLIENT_SECRET}"
                 );
                 return Err(CliError::Usage(message));
             }

@@ -36,9 +36,9 @@ const MAX_BYTES: u64 = 256 << 20;
 /// Where the token for a service is.
 #[derive(Debug, Args)]
 pub(super) struct TokenArgs {
-    /// File that holds the token [default: that of the variable SOML_TOKEN_FILE, or SOML_TOKEN itself].
+    /// File that contains the token [default: the file named by SOML_TOKEN_FILE, or else the token in SOML_TOKEN].
     ///
-    /// Without any of them, the token that `soml login` keeps for the service is sent.
+    /// Without any of these, the token stored by `soml login` for the service is sent.
     // A variable may be set for other commands, so it does not ask for `--url`.
     #[arg(long, value_name = "FILE", requires = "url")]
     token_file: Option<PathBuf>,
@@ -107,7 +107,7 @@ pub(super) fn service_address(address: &str) -> Result<Url, CliError> {
     let url = Url::parse(address).ok().filter(is_service);
     url.ok_or_else(|| {
         CliError::Usage(format!(
-            "{address} is no address such as http://localhost:9995"
+            "{address} is not an address such as http://localhost:9995"
         ))
     })
 }
@@ -214,12 +214,12 @@ impl RemoteService {
         let download = Download(Body::of(response).within(Some(SILENCE)));
         let said = |message: &str| Err(CliError::Service(message.to_owned()));
         if !download.header(CONTENT_TYPE).starts_with(media_type) {
-            return said("the answer is no dump; is this the address of the service?");
+            return said("the response is not a dump; is this the address of the service?");
         }
         let is_plain = matches!(download.header(CONTENT_ENCODING), "" | "identity");
         let is_packed = download.is_gzipped() && encoding == "gzip";
         if !is_plain && !is_packed {
-            return said("the answer has an encoding that was not asked for");
+            return said("the response has an encoding that was not requested");
         }
         if !download.0.end_is_marked() {
             return said(
@@ -274,7 +274,7 @@ impl Download {
     pub(super) async fn piece(&mut self) -> Result<Option<Bytes>, CliError> {
         self.0.next().await.map_err(|error| match error {
             BodyError::Broken(error) => {
-                CliError::Service(format!("the answer broke off: {}", causes(error)))
+                CliError::Service(format!("the response broke off: {}", causes(error)))
             }
             _ => silent(),
         })

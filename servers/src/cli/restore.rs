@@ -11,7 +11,7 @@ use super::{CliError, Console, Exit};
 
 #[derive(Debug, Args)]
 pub(super) struct Restore {
-    /// Folder that `soml backup` has made.
+    /// Folder created by `soml backup`.
     #[arg(value_name = "BACKUP")]
     backup: PathBuf,
     #[command(flatten)]

@@ -50,7 +50,8 @@ pub(super) fn place(
     if !is_wanted(settings, has_demo) {
         let is_off = has_demo && settings.federation == Switch::Off;
         let idle = is_off.then(|| {
-            "`graphql.federation.enabled` is `false`, so the demo is no subgraph and there is no gateway".to_owned()
+            "`graphql.federation.enabled` is `false`, so the demo is not a subgraph and there is no \
+             gateway".to_owned()
         });
         return Ok(GatewayPlan::NoGateway(idle));
     }
@@ -64,8 +65,9 @@ pub(super) fn place(
     if settings.gateway.supergraph_file.is_some() {
         let own = own.unwrap_or("an object service");
         return Err(CliError::Usage(format!(
-            "`gateway.supergraph.file` is served by a gateway that is nothing else, and {own} makes this process an \
-             object service: start `federation-gateway` with the file, or set `gateway.enabled` to `false` here"
+            "`gateway.supergraph.file` needs a process that is only a gateway, but {own} makes this \
+             process an object service: start `federation-gateway` with the file, or set \
+             `gateway.enabled` to `false` here"
         )));
     }
     if settings.federation == Switch::Off {
@@ -170,7 +172,7 @@ pub(super) async fn compose_until(
     Ok(())
 }
 
-/// Says where the gateway is, and what it is over.
+/// Prints the address of the gateway and its subgraphs.
 pub(super) fn announce(
     gateway: &RunningGateway,
     console: &mut Console<'_>,

@@ -37,7 +37,7 @@ pub(super) struct InProcessSearch {
     pub(super) first: Option<String>,
     /// Nothing is bound in a store that other instances share.
     is_unbound: bool,
-    /// What searches would show that nobody has allowed, where that is why there is none.
+    /// What searches would show that no one has allowed, where that is why there is none.
     pub(super) refused: Option<Shown>,
 }
 
@@ -86,7 +86,9 @@ pub(super) async fn start(
     let searched = bound.filter(|(_, soml)| is_searched(soml));
     if settings.search.enabled == Switch::Off {
         if searched.is_some() {
-            tracing::info!("the schema says what is searched, and `search.enabled` is `false`");
+            tracing::info!(
+                "the schema declares what is searchable, but `search.enabled` is `false`"
+            );
         }
         return Ok(InProcessSearch::default());
     }
@@ -113,7 +115,7 @@ pub(super) async fn start(
         };
         if let Some(shown) = refused {
             tracing::warn!(
-                "search is off, since security is on: {shown}; `search.enabled=true` starts it"
+                "search is off because security is on: {shown}; `search.enabled=true` turns it on"
             );
             return Ok(InProcessSearch {
                 refused: Some(shown),
@@ -138,10 +140,10 @@ async fn kept_binding(schemas: &dyn SchemaStore, names_another: bool) -> Result<
     match schemas.binding(ServiceKind::Search).await {
         // It is known later.
         Err(error) if schemas.is_shared() => {
-            tracing::warn!(%error, "it is not known yet what is bound to the search service");
+            tracing::warn!(%error, "the binding of the search service is not known yet");
             Ok(Binding::Unknown)
         }
-        // Nobody needs a lost document in place of which another one is named.
+        // No one needs a lost document in place of which another one is named.
         Err(SchemaStoreError::Missing { .. }) if names_another => Ok(Binding::Unknown),
         kept => kept.map_err(CliError::Schemas),
     }
@@ -217,7 +219,7 @@ fn refused(settings: &Settings, app: &App, soml: &Schema) -> Option<Shown> {
     not_allowed(soml, &settings.search_options(), app.needs_tokens())
 }
 
-/// Returns what searches over a stored schema would show that nobody has allowed.
+/// Returns what searches over a stored schema would show that no one has allowed.
 async fn refused_kept(
     settings: &Settings,
     app: &App,
@@ -256,7 +258,7 @@ impl RunningSearch {
             None => self.app.start_with_kept().await.map(drop),
         };
         match started {
-            // Somebody has bound or unbound a schema since the service listens.
+            // Someone has bound or unbound a schema since the service listens.
             Ok(()) | Err(SearchChangeError::Superseded) => {}
             Err(SearchChangeError::Store(error)) => return Err(CliError::Schemas(error)),
             Err(error) => return Err(self.unusable(error, schema, console).await?),
@@ -291,7 +293,7 @@ impl RunningSearch {
     }
 }
 
-/// Says where searches go.
+/// Prints the addresses of the search service.
 pub(super) fn announce(
     app: &SearchApp,
     base: &str,
@@ -311,11 +313,11 @@ pub(super) fn announce(
     Ok(())
 }
 
-/// Says that there is no search service, and what would start one.
+/// Prints that there is no search service, and what would start one.
 pub(super) fn announce_refused(shown: &Shown, console: &mut Console<'_>) -> Result<(), CliError> {
     writeln!(
         console.out,
-        "Search:   off, since security is on: {shown} (search.enabled=true starts it)"
+        "Search:   off because security is on: {shown} (search.enabled=true turns it on)"
     )?;
     Ok(())
 }
@@ -334,7 +336,7 @@ fn log_engine(app: &SearchApp, settings: &Settings) {
              `indexer.rest.uris` is set"
         ),
         None => tracing::info!(
-            "the search engine is embedded, and indexes and what is bound are kept in memory only; \
+            "the search engine is embedded, and indexes and bindings are kept in memory only; \
              neither `indexer.host` nor `indexer.rest.uris` is set"
         ),
     }

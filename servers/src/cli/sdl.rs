@@ -23,13 +23,13 @@ pub(super) struct Sdl {
     #[arg(long, value_name = "VERSION", value_parser = ["1", "2"])]
     federation_version: Option<String>,
     /// Leaves out the type `Mutation` with its inputs and payloads from `--kind api`, as the service
-    /// does with `graphql.mutation.enabled=false` and over a store that cannot be written to.
+    /// does with `graphql.mutation.enabled=false` and over a read-only store.
     #[arg(long)]
     no_mutations: bool,
     /// Leaves out types that no operation can use, as `graphql.schema.prune` does in the service.
     #[arg(long)]
     prune: bool,
-    /// Prints what a caller with this role can read, of the kind `api`; may be given several times.
+    /// Prints only what a caller with this role can read, for `--kind api`; can be repeated.
     #[arg(long, value_name = "ROLE")]
     role: Vec<String>,
     /// Describes all arguments, as `graphql.schema.describeArguments` does in the service.

@@ -31,10 +31,10 @@ const NO_DATA: [&str; 9] = [
 
 #[derive(Debug, Args)]
 pub(super) struct Search {
-    /// The text to find; it may have typing errors.
+    /// The text to find; typos are tolerated.
     #[arg(value_name = "TEXT")]
     text: String,
-    /// The objects to search, by their GraphQL name; may be left out where only one is searched.
+    /// GraphQL name of the objects to search; optional if only one kind of object is searchable.
     #[arg(long, value_name = "NAME")]
     object: Option<String>,
     /// Maximum number of hits.
@@ -43,7 +43,7 @@ pub(super) struct Search {
     /// Output format.
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// Address of a running search service, which is asked in place of a schema and data.
+    /// Address of a running search service to ask, instead of a schema and data.
     #[arg(long, value_name = "URL", conflicts_with_all = NO_DATA)]
     url: Option<String>,
     #[command(flatten)]
@@ -154,7 +154,7 @@ impl Search {
         let names: Vec<_> = subjects.iter().map(|(name, _)| *name).collect();
         let names = names.join(", ");
         Err(CliError::Usage(format!(
-            "name what to search by --object: one of {names}"
+            "name what to search with --object: one of {names}"
         )))
     }
 }

@@ -48,17 +48,17 @@ pub(super) struct Serve {
     /// Allows listening on addresses other than loopback while requests need no token.
     #[arg(long)]
     insecure: bool,
-    /// Makes the users of the demo log in, each with a role of their own.
+    /// Requires users of the demo to log in; each has a different role.
     ///
-    /// Their passwords are new at each start, and printed.
+    /// Their passwords are generated and printed at each start.
     #[arg(long, requires = "demo")]
     roles: bool,
-    /// Keeps data and schemas in a folder over a restart (`store.dataDir`): `--data` is loaded only if the
-    /// folder has no data.
+    /// Keeps data and schemas in a folder across restarts (`store.dataDir`); `--data` is loaded only if the folder
+    /// has no data yet.
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Infers a schema from data that are there already, in a folder without stored schemas, and stores and
-    /// binds it. With `--data` and without `--schema`, this is done anyway.
+    /// Infers a schema from the data of a folder without stored schemas, then stores and binds it. With `--data`
+    /// and without `--schema`, this happens anyway.
     #[arg(long, conflicts_with_all = ["schema", "demo"])]
     infer_schema: bool,
     #[command(flatten)]
@@ -89,7 +89,7 @@ impl Program {
 impl Serve {
     /// Serves until the process receives a stop signal.
     ///
-    /// From the first line on nobody waits for standard output or standard error, which may be full
+    /// From the first line on no one waits for standard output or standard error, which may be full
     /// or stalled.
     pub(super) fn run(self, program: Program, console: &mut Console<'_>) -> Result<Exit, CliError> {
         let lines = Lines::start().map_err(CliError::Start)?;
@@ -115,8 +115,8 @@ impl Serve {
             GatewayPlan::NoGateway(idle) => warnings.extend(idle),
             GatewayPlan::WithObjectService => settings.federation = Switch::On,
             GatewayPlan::Standalone(_) if running_edge::is_wanted(&settings, has_demo) => {
-                let message = "an edge is configured (`edge.enabled`, `edge.route.N`), and this process is a gateway and \
-                               nothing else: start `soml edge` with a route to it";
+                let message = "an edge is configured (`edge.enabled`, `edge.route.N`), but this process is only a \
+                               gateway: start `soml edge` with a route to it";
                 return Err(CliError::Usage(message.to_owned()));
             }
             GatewayPlan::Standalone(reason) => {
@@ -166,8 +166,8 @@ impl Serve {
         self.input.check_against(&settings)?;
         self.input.check_against_migration(&settings)?;
         if self.infer_schema && !settings.sparql.addresses.is_empty() {
-            let message = "--infer-schema infers from the embedded store, and `sparql.endpoint.address` names a server \
-                           that holds the data: `soml infer` makes a schema from a server";
+            let message = "--infer-schema infers from the embedded store, but `sparql.endpoint.address` names a server \
+                           that holds the data: use `soml infer` to infer a schema from a server";
             return Err(CliError::Usage(message.to_owned()));
         }
         Ok((settings, warnings))
@@ -300,7 +300,7 @@ impl Serve {
             Ok::<_, CliError>(())
         };
         let filled = tokio::select! {
-            // The signal is listened to before anybody knows that the service is there.
+            // The signal is listened to before anyone knows that the service is there.
             biased;
             () = &mut stop => None,
             filled = work => Some(filled),
@@ -396,7 +396,7 @@ impl Serve {
         let mut prefixes = Vec::new();
         match data {
             Some(_) if has_data => {
-                tracing::warn!("the store has data already; --data is not loaded");
+                tracing::warn!("the store already has data; --data is not loaded");
             }
             Some(data) => {
                 let (store, target) = (Arc::clone(store), lines.terminal());
@@ -443,8 +443,8 @@ impl Serve {
             let names = names.collect::<Vec<_>>().join(", ");
             tracing::warn!(
                 stored = names,
-                "no schema is bound, and none is inferred where schemas are stored: bind one with `PUT \
-                 /soml/ID/objects`, or name a document with --schema"
+                "no schema is bound, and none is inferred because schemas are stored: bind one with \
+                 `PUT /soml/ID/objects`, or name a document with --schema"
             );
             return Ok(false);
         }
@@ -454,7 +454,7 @@ impl Serve {
                  --infer-schema"
             );
         } else if !is_named && !has_data {
-            tracing::warn!("there are no data that --infer-schema could infer a schema from");
+            tracing::warn!("there are no data to infer a schema from (--infer-schema)");
             return Ok(false);
         }
         Ok(is_asked)
@@ -513,22 +513,25 @@ struct OtherServices {
     edge: Option<RunningEdge>,
 }
 
-/// Says of properties that ask for other services that they are for other programs.
+/// Warns about properties of services that other programs provide.
 fn warn_of_other_programs(settings: &Settings) {
     if settings.search.enabled == Switch::On {
         tracing::warn!(
-            "`search.enabled` is `true`, and object-service has no search service: start search-service, or soml serve"
+            "`search.enabled` is `true`, but object-service has no search service: start \
+             search-service or soml serve"
         );
     }
     if settings.edge.enabled == Switch::On || settings.edge.given().next().is_some() {
         tracing::warn!(
-            "an edge is configured (`edge.enabled`, `edge.route.N`), and object-service has none: start soml edge, or soml serve"
+            "an edge is configured (`edge.enabled`, `edge.route.N`), but object-service has none: \
+             start soml edge or soml serve"
         );
     }
     if settings.gateway.enabled == Switch::On || settings.gateway.made_by().is_some() {
         tracing::warn!(
-            "a gateway is configured (`gateway.enabled`, GRAPHQL_SERVICE_N, `gateway.supergraph.file`), and object-service has none, it is only a \
-             subgraph: start federation-gateway, or soml serve"
+            "a gateway is configured (`gateway.enabled`, GRAPHQL_SERVICE_N, \
+             `gateway.supergraph.file`), but object-service has none and is only a subgraph: start \
+             federation-gateway or soml serve"
         );
     }
 }
@@ -619,8 +622,8 @@ async fn announce(
     let security = if app.needs_tokens() {
         "on; requests need a token"
     } else {
-        "off; whoever reaches this address may use the API (security.secret or \
-         security.jwks.url makes requests need a token)"
+        "off; anyone who can reach this address may use the API (set security.secret or \
+         security.jwks.url to require tokens)"
     };
     writeln!(console.out, "Security: {security}")?;
     if let Some(writing) = opened_stores::writing(settings, app) {

@@ -55,7 +55,7 @@ impl Serve {
         }
         if settings.edge.enabled == Switch::Off {
             warnings.push(
-                "`edge.enabled` is `false`, which is for soml serve: this command is an edge"
+                "`edge.enabled=false` only applies to `soml serve`: this command is always an edge"
                     .to_owned(),
             );
         }

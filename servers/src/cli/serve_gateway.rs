@@ -21,7 +21,7 @@ pub(super) struct Serve {
     host: Option<IpAddr>,
     #[arg(long, value_name = "PORT", help = port_help(GATEWAY_PORT))]
     port: Option<u16>,
-    /// Allows listening on addresses other than loopback while subgraphs demand no token.
+    /// Allows listening on addresses other than loopback while the subgraphs require no token.
     #[arg(long)]
     insecure: bool,
     #[command(flatten)]
@@ -73,7 +73,7 @@ impl Serve {
         let is_guarded = security.enabled == Switch::On || verifier.is_some();
         if !settings.host.is_loopback() && !is_guarded && !self.insecure {
             return Err(CliError::Usage(format!(
-                "{} can be reached from other machines and the subgraphs demand no token; set \
+                "{} can be reached from other machines and the subgraphs require no token; set \
                  SECURITY_ENABLED=true if they do, or use --insecure to allow this",
                 settings.host
             )));
@@ -96,7 +96,8 @@ impl Serve {
         }
         if settings.gateway.supergraph_file.is_some() && security.enabled == Switch::On {
             tracing::info!(
-                "`gateway.supergraph.file` has the schemas, so nobody logs in to read those of the subgraphs"
+                "`gateway.supergraph.file` has the schemas, so the gateway does not log in to read \
+                 those of the subgraphs"
             );
         }
         if settings.gateway.engine_api_key.is_some() {

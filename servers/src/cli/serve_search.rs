@@ -81,7 +81,8 @@ impl Serve {
         self.input.check_against_migration(&settings)?;
         if settings.search.enabled == Switch::Off {
             warnings.push(
-                "`search.enabled` is `false`, which is for soml serve: this program is a search service"
+                "`search.enabled=false` only applies to `soml serve`: this program is always a \
+                 search service"
                     .to_owned(),
             );
         }
@@ -110,15 +111,14 @@ impl Serve {
             Switch::Automatic => has_own,
         };
         if is_on && !has_data {
-            let message = "`indexer.indexingEnabled` is on and there are no data to index: name the \
-                           SPARQL server that holds them by `sparql.endpoint.address`, or files by \
-                           --data";
+            let message = "`indexer.indexingEnabled` is on, but there are no data to index: name a \
+                           SPARQL server with `sparql.endpoint.address`, or files with --data";
             return Err(CliError::Usage(message.to_owned()));
         }
         if !is_on {
             tracing::info!(
-                "indexes that are there are searched, and none are built: \
-                 `indexer.indexingEnabled` is not on"
+                "existing indexes are searched, but none are built: `indexer.indexingEnabled` is \
+                 not on"
             );
         }
         let store = match (is_on, folder) {
@@ -223,7 +223,7 @@ impl Serve {
         let search = RunningSearch::listen(app, &settings).await?;
         let work = self.begin(&search, &source, id.as_deref(), lines, console);
         let begun = tokio::select! {
-            // The signal is listened to before anybody knows that the service is there.
+            // The signal is listened to before anyone knows that the service is there.
             biased;
             () = &mut stop => None,
             begun = work => Some(begun),

@@ -40,7 +40,7 @@ pub(super) fn run_in_background<F: Future<Output = ()> + Send>(
             Err(error) => tracing::error!(
                 error = with_causes(&error),
                 code = crate::config::code::SCHEMA_MIGRATION_FAILED.as_str(),
-                "schemas could not be moved; the service goes on without"
+                "schemas could not be moved; the service continues without them"
             ),
         }
     })

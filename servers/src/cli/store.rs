@@ -44,7 +44,7 @@ impl StoreArgs {
         StoreArgs { store }
     }
 
-    /// Tells whether a store is named.
+    /// Returns whether a store is named.
     pub(super) fn is_given(&self) -> bool {
         self.store.is_some()
     }
@@ -152,7 +152,7 @@ async fn bound_document(folder: &DataFolder) -> Result<Option<(String, Arc<str>)
         Ok(None)
     } else {
         Err(CliError::Usage(
-        "the folder has stored schemas and none of them is bound: name a document with --schema".to_owned(),
+        "the folder has stored schemas, but none of them is bound: name a document with --schema".to_owned(),
     ))
     }
 }
@@ -227,7 +227,7 @@ fn over(
         }
         (None, _) => {
             let message =
-                "a schema is needed: use --schema FILE; `soml infer` makes one from a server";
+                "a schema is needed: use --schema FILE; `soml infer` infers one from a server";
             return Err(CliError::Usage(message.to_owned()));
         }
     };

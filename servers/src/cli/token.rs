@@ -17,7 +17,7 @@ use crate::config::SecuritySettings;
 
 #[derive(Debug, Args)]
 pub(super) struct Token {
-    /// Prints the token that `soml login` keeps for the service at this address, refreshed if it has expired.
+    /// Prints the token stored by `soml login` for the service at this address, refreshed if it has expired.
     #[arg(
         long,
         value_name = "URL",
@@ -62,7 +62,7 @@ impl Token {
 
     fn claims(&self, security: &SecuritySettings) -> Result<Map<String, Value>, CliError> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let now = now.map_err(|_| CliError::Usage("the clock stands before 1970".to_owned()))?;
+        let now = now.map_err(|_| CliError::Usage("the clock is set to before 1970".to_owned()))?;
         let mut claims = Map::new();
         claims.insert("sub".to_owned(), json!(self.name));
         claims.insert("preferred_username".to_owned(), json!(self.name));
@@ -98,8 +98,8 @@ fn signing_key(security: &SecuritySettings) -> Result<(Algorithm, EncodingKey), 
     };
     if Key::is_public(secret) {
         return refused(
-            "`security.secret` holds public keys, which sign nothing; only who has the private key \
-             can make tokens",
+            "`security.secret` contains public keys, which cannot sign; only the owner of the \
+             private key can create tokens",
         );
     }
     let family = AlgorithmFamily::Hmac;

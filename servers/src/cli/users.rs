@@ -14,7 +14,7 @@ use crate::demo;
 /// The provider of tokens, and whom to tell about.
 pub(super) struct Users {
     provider: Arc<Provider>,
-    /// Users whose passwords nobody knows yet.
+    /// Users whose passwords no one knows yet.
     new: Vec<User>,
 }
 
@@ -34,8 +34,8 @@ impl Users {
         }
         if settings.provisioning.is_some() {
             return Err(CliError::Usage(
-                "--roles brings users of its own, and `security.provisioning.file` names others: \
-                 use only one of them"
+                "--roles has users of its own, but `security.provisioning.file` names others: use \
+                 only one of them"
                     .to_owned(),
             ));
         }
@@ -66,7 +66,10 @@ impl Users {
         let [first, ..] = self.new.as_slice() else {
             return Ok(());
         };
-        writeln!(console.out, "\nUsers, with passwords of this start alone:")?;
+        writeln!(
+            console.out,
+            "\nUsers, with passwords that are valid until the next start:"
+        )?;
         for user in &self.new {
             let roles = user.roles.join(", ");
             let (name, password) = (&user.username, plain(user));
@@ -119,13 +122,14 @@ pub(super) fn secured(mut settings: Settings, rules: TokenRules) -> Result<Setti
     Err(CliError::Usage(format!("users log in here, and {problem}")))
 }
 
-/// Says where the signing key is. It is made before there is a log.
+/// Logs where the signing key is. The key is created before logging starts.
 pub(super) fn log_key(settings: &ProviderSettings) {
     match &settings.key_file {
-        Some(path) => tracing::info!(file = %path.display(), "users log in, with a signing key"),
+        Some(path) => tracing::info!(file = %path.display(), "users log in with a stored signing \
+                                                              key"),
         None => tracing::info!(
-            "users log in, with a signing key in memory, so their tokens end with the process; \
-             `security.provider.keyFile` keeps it"
+            "users log in with a signing key in memory, so their tokens end with the process; \
+             `security.provider.keyFile` keeps the key"
         ),
     }
 }

@@ -22,19 +22,19 @@ const MAX_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct Whoami {
-    /// Token; `-` reads it from standard input, where it stays out of the list of processes.
+    /// Token; `-` reads it from standard input, which keeps it out of the process list.
     #[arg(value_name = "TOKEN|-")]
     token: String,
-    /// SOML document whose roles are looked up, to print the rights on each object.
+    /// SOML document with the roles, to print the rights on each object.
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
-    /// Takes users and schema of a built-in demo, as `soml serve --demo NAME --roles` does: `star-wars`.
+    /// Uses the users and the schema of a built-in demo, as `soml serve --demo NAME --roles` does: `star-wars`.
     #[arg(long, value_name = "NAME", conflicts_with = "schema")]
     demo: Option<Demo>,
-    /// Address of a running service whose users log in there: its keys are asked for.
+    /// Address of a running service with users of its own, from which the keys are fetched.
     ///
-    /// By default, the key is that of `security.provider.keyFile`. Without such a file it is in the memory of the
-    /// service, which is asked at `application.host` and `application.port`.
+    /// By default, the key is read from `security.provider.keyFile`. Without that file, only the service has the key,
+    /// which is fetched from `application.host` and `application.port`.
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     #[command(flatten)]
@@ -42,7 +42,7 @@ pub(super) struct Whoami {
 }
 
 impl Whoami {
-    /// Prints what a service with the same settings makes of a token.
+    /// Prints how a service with the same settings judges a token.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Exit, CliError> {
         let settings = self.config.told(console)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -158,7 +158,7 @@ impl Superuser {
 
     fn text(self) -> &'static str {
         match self {
-            Superuser::Yes => "yes, may everything",
+            Superuser::Yes => "yes, may do everything",
             Superuser::No => "no",
             Superuser::Unknown => {
                 "not known: set `security.provisioning.file` as in the service, or name its --demo, \
@@ -204,7 +204,7 @@ fn print_refusal(refusal: Refusal, token: &str, console: &mut Console<'_>) -> Re
     Ok(())
 }
 
-/// Says how far from now a time is, where a claim is one.
+/// Describes how far from now a time is, if a claim is one.
 fn time_of(claims: &Map<String, Value>, claim: &str) -> Option<String> {
     let time = claims
         .get(claim)

@@ -28,8 +28,7 @@ pub fn token_warnings(settings: &SecuritySettings) -> Vec<&'static str> {
     let address = settings.jwks_url.as_ref().map(|address| address.url());
     if address.is_some_and(|url| url.scheme() == "http" && !is_loopback(url)) {
         warnings.push(
-            "`security.jwks.url` is not encrypted, so somebody on the way can replace the keys of \
-             tokens",
+            "`security.jwks.url` is not encrypted, so the keys of tokens can be replaced in transit",
         );
     }
     warnings

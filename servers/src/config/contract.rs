@@ -146,37 +146,37 @@ const STRING: ValueKind = ValueKind::of::<Programs, String>();
 const ADDRESSES: ValueKind = ValueKind::of::<Programs, Addresses>();
 const JSON_OBJECT: ValueKind = ValueKind::of::<Programs, IndexCreateSettings>();
 
-const CLUSTERS_OF_SCHEMAS: &str = "For the client of GraphDB 10. This one looks which address responds as \
-    `soml.storage.rdf4j.cluster.scanFailedInterval` says, and needs no leader.";
-const CLUSTERS: &str = "For the client of GraphDB 10. This one looks which address responds as \
-    `sparql.endpoint.cluster.scanFailedInterval` says, and needs no leader.";
-const OTHER_CLIENT: &str = "Settings of the client of the original; connections to the search engine \
-    have properties of their own, `indexer.*`.";
+const CLUSTERS_OF_SCHEMAS: &str = "For the client of GraphDB 10. This client checks failed addresses every \
+    `soml.storage.rdf4j.cluster.scanFailedInterval` and needs no leader.";
+const CLUSTERS: &str = "For the client of GraphDB 10. This client checks failed addresses every \
+    `sparql.endpoint.cluster.scanFailedInterval` and needs no leader.";
+const OTHER_CLIENT: &str = "Settings for the client of the original; connections to the search engine \
+    are configured by `indexer.*`.";
 const CONNECTORS: &str = "Indexes are written by the service, not by connectors of GraphDB.";
-const ONE_ADDRESS: &str = "The object service never calls the search engine, so there is no address for \
-    it. The addresses of `indexer.host` are no warning.";
+const ONE_ADDRESS: &str = "The object service never calls the search engine, so it needs no address of \
+    it. The addresses of `indexer.host` cause no warning.";
 
 /// Properties that are known and have no effect.
 pub(super) const PLANNED: &[Planned<Settings>] = &[
     idle(
         "security.roles",
         ANY,
-        "Roles of users are in the file of `security.provisioning.file`.",
+        "Users' roles are configured in the file named by `security.provisioning.file`.",
     )
     .secret()
     .asking(SECURITY),
     idle(
         "security.users",
         ANY,
-        "Users are in the file of `security.provisioning.file`.",
+        "Users are configured in the file named by `security.provisioning.file`.",
     )
     .secret()
     .asking(SECURITY),
     idle(
         "validation.shacl.enabled",
         BOOLEAN,
-        "Shapes are not loaded into the store, so it does not check what others write to it. What mutations write is \
-         checked by the service.",
+        "Shapes are not loaded into the store, so it does not validate what others write to it. The service validates \
+         what mutations write.",
     )
     .asking(PROTECTION)
     .done_anyway(|_, value| value == "false"),
@@ -188,25 +188,26 @@ pub(super) const PLANNED: &[Planned<Settings>] = &[
     idle(
         "graphql.enableOutputValidations",
         BOOLEAN,
-        "Values are always checked against their type and cardinality, so `true` is no warning; `false` is. Those that do not \
-         fit are errors such as `VALUE_ILL_TYPED` at their place.",
+        "Values are always checked against their type and cardinality, so only `false` causes a warning. Values that \
+         do not fit are errors such as `VALUE_ILL_TYPED` at their path in the response.",
     )
     .done_anyway(|_, value| value == "true"),
     idle(
         "graphql.response.json.deduplication",
         BOOLEAN,
-        "A list never holds an object or equal values twice, and an object that is reached on several ways is written at \
-         each of them.",
+        "A list never contains an object or a value twice, and an object that is reached on several paths is written \
+         at each of them.",
     ),
     idle(
         "graphql.introspectionQueryCache.*",
         ANY,
-        "Documents are kept, once for each distinct text, and the answers to introspection queries with them.",
+        "Parsed documents are cached, once for each distinct text, together with the answers to introspection queries.",
     ),
     idle(
         "sparql.optimizations.*",
         ANY,
-        "They are for the queries that the original generates. `soml explain-query` shows what those of this service cost.",
+        "They apply to the queries that the original generates. `soml explain-query` shows the cost of this \
+         service's queries.",
     ),
     idle(
         "sparql.endpoint.cluster.clusterStatusTimeout",

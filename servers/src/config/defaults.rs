@@ -34,9 +34,10 @@ const ROWS: &[Row] = &[
     differs(
         "security.enabled",
         "true",
-        "`soml serve` runs without tokens unless it is told what to verify them with, and then on this machine only. \
-         `object-service` and `search-service` have the default of the interface; for `federation-gateway`, which the \
-         interface gives none, it is `false`.",
+        "`soml serve` requires tokens only if a key to verify them is configured; without tokens it \
+         is reachable from this machine only. `object-service` and `search-service` have the \
+         default of the interface; for `federation-gateway`, for which the interface has none, it \
+         is `false`.",
     ),
     same("security.secret", "none"),
     same("IDP_APPLICATION_ID", "none"),
@@ -51,14 +52,14 @@ const ROWS: &[Row] = &[
     differs(
         "CACHE_MAX_AGE",
         "none",
-        "Nothing may be kept unless a subgraph says so.",
+        "Responses may not be cached unless a subgraph allows it.",
     ),
     same("ENGINE_API_KEY", "none"),
-    differs("SERVICE_DWELL", "none", "The interface gives no number."),
+    differs("SERVICE_DWELL", "none", "The interface has no number."),
     differs(
         "graphql.federation.enabled",
         "none",
-        "The interface gives none. Beside a gateway of the same process the API is a subgraph.",
+        "The interface has none. With a gateway in the same process, the API is a subgraph.",
     ),
     same("graphdql.federation.enabled", "false"),
     same("search.storage.location", "data"),

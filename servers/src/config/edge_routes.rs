@@ -15,8 +15,9 @@ pub(super) const EDGE_ROUTES: Numbered<Settings> = Numbered {
             end: ".path",
             other_end: None,
             kind: "path",
-            doc: "Path at and below which the route takes requests, such as `/objects`; `/` takes all. The route with the \
-         longest path takes a request, of those for its host first. Numbers begin at 0 and may have gaps.",
+            doc: "Path that the route matches, with all paths below it, such as `/objects`; `/` matches all. Of \
+         several matching routes, those for the request's host come first, and then the longest path. Numbers begin \
+         at 0 and may have gaps.",
             set: |settings, number, text| {
                 route(settings, number).path =
                     (!matches!(text, "" | "none")).then(|| text.to_owned());
@@ -27,8 +28,9 @@ pub(super) const EDGE_ROUTES: Numbered<Settings> = Numbered {
             end: ".address",
             other_end: None,
             kind: "addresses",
-            doc: "Address of the server that the requests go to. Several, separated by commas or semicolons, are servers of \
-         one service, which take turns. A path in it comes before that of the request.",
+            doc: "Address of the server that requests are forwarded to. Several addresses, separated by commas or \
+         semicolons, are servers of one service, which take turns. A path in the address is put before that of the \
+         request.",
             set: |settings, number, text| {
                 route(settings, number).addresses = Setting::<Programs>::parse(text)?;
                 Ok(())
@@ -38,7 +40,7 @@ pub(super) const EDGE_ROUTES: Numbered<Settings> = Numbered {
             end: ".host",
             other_end: None,
             kind: "host names or `none`",
-            doc: "Names in `Host` that the route is for, separated by commas; by default it is for all.",
+            doc: "Host names (`Host`) that the route matches, separated by commas; by default all.",
             set: |settings, number, text| {
                 route(settings, number).hosts = Setting::<Programs>::parse(text)?;
                 Ok(())
@@ -58,8 +60,9 @@ pub(super) const EDGE_ROUTES: Numbered<Settings> = Numbered {
             end: ".stripPath",
             other_end: None,
             kind: "boolean",
-            doc: "Whether the path of the route is taken away before the request is sent on, so that a service at `/graphql` is \
-         reached at `/objects/graphql`. The service is sent the path as `X-Forwarded-Prefix`. Default: `false`.",
+            doc: "Whether the path of the route is removed before the request is forwarded, so that a service at \
+         `/graphql` is reached at `/objects/graphql`. The service gets the removed path as `X-Forwarded-Prefix`. \
+         Default: `false`.",
             set: |settings, number, text| {
                 route(settings, number).strips_path = Setting::<Programs>::parse(text)?;
                 Ok(())
@@ -69,8 +72,8 @@ pub(super) const EDGE_ROUTES: Numbered<Settings> = Numbered {
             end: ".access",
             other_end: None,
             kind: "`token` or `public`",
-            doc: "Whether its requests need a token where the edge verifies them (`security.*`), or everybody may send them, as \
-         to an identity provider. Default: `token`.",
+            doc: "Whether requests need a token, if the edge verifies tokens (`security.*`), or are open to \
+         everyone, as for an identity provider. Default: `token`.",
             set: |settings, number, text| {
                 route(settings, number).access = match text {
                     "token" => RouteAccess::Token,
@@ -84,10 +87,10 @@ pub(super) const EDGE_ROUTES: Numbered<Settings> = Numbered {
             end: ".public",
             other_end: None,
             kind: "paths, `states`, `pages` or `none`",
-            doc: "What of it needs no token, as paths that the service sees, separated by commas; `/files/*` is all below \
-         `/files`. `states` stands for `/__health`, `/__gtg`, `/__trouble`, `/__about`, `/__live` and `/__ready`, of which the \
-         first four need one with `cache=false`; `pages` for these, GraphiQL, the documentation, log-in and public keys \
-         of a service of this project. Default: `states`.",
+            doc: "Paths that need no token, as the service sees them, separated by commas; `/files/*` means all \
+         paths below `/files`. `states` means `/__health`, `/__gtg`, `/__trouble`, `/__about`, `/__live` and \
+         `/__ready`, of which the first four need a token with `cache=false`; `pages` means these and GraphiQL, the \
+         documentation, log-in and public keys of a service of this project. Default: `states`.",
             set: |settings, number, text| {
                 route(settings, number).public = PublicPaths::parse(text)?;
                 Ok(())
@@ -97,8 +100,8 @@ pub(super) const EDGE_ROUTES: Numbered<Settings> = Numbered {
             end: ".tokenInInit",
             other_end: None,
             kind: "boolean",
-            doc: "Whether a WebSocket may be opened without a token, because the service behind demands one in \
-         `connection_init`, as the gateway does. Default: `false`.",
+            doc: "Whether a WebSocket may be opened without a token, because the service behind the route requires \
+         one in `connection_init`, as the gateway does. Default: `false`.",
             set: |settings, number, text| {
                 route(settings, number).allows_late_token = Setting::<Programs>::parse(text)?;
                 Ok(())
@@ -108,8 +111,8 @@ pub(super) const EDGE_ROUTES: Numbered<Settings> = Numbered {
             end: ".preserveHost",
             other_end: None,
             kind: "boolean",
-            doc: "Whether the service is sent the `Host` that the client sent; otherwise that of its own address. Default: \
-         `true`.",
+            doc: "Whether the `Host` of the client is forwarded to the service; otherwise the host of its own \
+         address is sent. Default: `true`.",
             set: |settings, number, text| {
                 let preserves: bool = Setting::<Programs>::parse(text)?;
                 route(settings, number).hides_host = !preserves;
@@ -120,7 +123,7 @@ pub(super) const EDGE_ROUTES: Numbered<Settings> = Numbered {
             end: ".rate",
             other_end: None,
             kind: "rate or `none`",
-            doc: "Requests that the route takes of all callers together, such as `100/s`; by default they are not counted.",
+            doc: "Maximum rate of requests from all callers together, such as `100/s`; unlimited by default.",
             set: |settings, number, text| {
                 route(settings, number).rate = Setting::<Programs>::parse(text)?;
                 Ok(())
@@ -130,8 +133,8 @@ pub(super) const EDGE_ROUTES: Numbered<Settings> = Numbered {
             end: ".health",
             other_end: None,
             kind: "path or `none`",
-            doc: "Path below its addresses at which the health of a server is asked; with `none`, it is connected to. Default: \
-         `/__health`.",
+            doc: "Path below its addresses at which the health of a server is checked; with `none`, the check only \
+         connects. Default: `/__health`.",
             set: |settings, number, text| {
                 route(settings, number).health = match text {
                     "none" => HealthPath::None,

@@ -363,7 +363,7 @@ impl Setting<Programs> for Option<HostName> {
         if matches!(text, "" | "none") {
             return Ok(None);
         }
-        let expected = "the name or the address of a host alone, without a port";
+        let expected = "the name or address of a host, without a port";
         let url = Url::parse(&format!("http://{text}")).map_err(|_| expected)?;
         let is_alone = url.username().is_empty()
             && url.password().is_none()

@@ -20,14 +20,14 @@ macro_rules! not_forwarded {
 }
 
 const NOT_FORWARDED: &[(&str, &str)] = not_forwarded! {
-    "it belongs to one connection, and those to subgraphs are other ones":
+    "it belongs to one connection, and subgraphs have connections of their own":
         "Connection" "HTTP2-Settings" "Keep-Alive" "Proxy-Authenticate" "Proxy-Authorization" "Proxy-Connection"
         "TE" "Trailer" "Transfer-Encoding" "Upgrade";
     "it describes the body of a request, and subgraphs are sent other bodies":
         "Content-Encoding" "Content-Length" "Content-Type" "Expect";
-    "it names the host that is called, which is another one for each subgraph":
+    "it names the host that is called, which differs for each subgraph":
         "Host";
-    "the gateway says itself which answers of subgraphs it reads":
+    "the gateway itself chooses which responses of subgraphs it accepts":
         "Accept" "Accept-Encoding";
     "it belongs to the handshake of one WebSocket":
         "Sec-WebSocket-Accept" "Sec-WebSocket-Extensions" "Sec-WebSocket-Key" "Sec-WebSocket-Protocol"

@@ -10,14 +10,14 @@ use super::gateway::{IdpKind, IdpSettings};
 pub enum IdpIncomplete {
     /// Properties are missing.
     #[error(
-        "`security.enabled` makes the gateway log in to an identity provider, and {} {} not set",
+        "`security.enabled` makes the gateway log in to an identity provider, but {} {} not set",
         .0.join(", "), if .0.len() == 1 { "is" } else { "are" }
     )]
     Missing(Vec<&'static str>),
     /// FusionAuth is sent no secret of a client.
     #[error(
-        "`idp.clientSecret` is for `idp.type: keycloak`, and `idp.type` is `fusionauth`: set IDP_TYPE, or leave \
-         IDP_CLIENT_SECRET out"
+        "`idp.clientSecret` is for `idp.type: keycloak`, but `idp.type` is `fusionauth`: set \
+         IDP_TYPE, or leave out IDP_CLIENT_SECRET"
     )]
     ClientSecret,
 }

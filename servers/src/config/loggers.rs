@@ -92,9 +92,9 @@ impl Logger {
 pub(super) const LOGGERS: Named<Settings> = Named {
     family: "logging.level.",
     kind: "level",
-    doc: "Level of a logger: `TRACE`, `DEBUG`, `INFO`, `WARN`, `ERROR`, `OFF`, or `FATAL`, which is `ERROR`. The name is a \
-          target such as `object_engine`, a Java package of the original, or `root`, which is the level of `logging.level` \
-          itself.",
+    doc: "Level of a logger: `TRACE`, `DEBUG`, `INFO`, `WARN`, `ERROR`, `OFF`, or `FATAL`, which means `ERROR`. The \
+          name is a target such as `object_engine`, a Java package of the original, or `root`, which sets the level \
+          of `logging.level` itself.",
     set,
 };
 
@@ -229,7 +229,7 @@ pub(crate) fn changed<'c>(
     let known = |text: &str| {
         level(text).map_err(|levels| {
             let text: String = text.chars().take(QUOTED).collect();
-            format!("`{text}` is no level: it is one of {levels}")
+            format!("`{text}` is not a level; levels are {levels}")
         })
     };
     let mut text = match root {
@@ -299,7 +299,7 @@ pub(super) fn loggers_table() -> String {
         names.join(", ")
     };
     let mut text = String::from(
-        "| name | logger |\n|---|---|\n| `root` | all that have no level of their own |\n",
+        "| name | logger |\n|---|---|\n| `root` | all loggers without a level of their own |\n",
     );
     let _ = writeln!(text, "| {} | the one of that name |", code(TARGETS));
     for package in PACKAGES {
@@ -410,9 +410,9 @@ mod tests {
                 None,
                 "servers",
                 "loud",
-                "`loud` is no level: it is one of `TRACE`,",
+                "`loud` is not a level; levels are `TRACE`,",
             ),
-            (Some("loud"), "servers", "info", "`loud` is no level"),
+            (Some("loud"), "servers", "info", "`loud` is not a level"),
             (
                 None,
                 "serverz",

@@ -45,7 +45,7 @@ impl Setting<Programs> for Option<Graph> {
             "" | "none" => Ok(None),
             _ => match NamedNode::new(text) {
                 Ok(graph) if graph.as_ref() == GRAPH => {
-                    Err("another graph than that of the change records")
+                    Err("a graph other than that of the change records")
                 }
                 Ok(graph) => Ok(Some(Graph(graph))),
                 Err(_) => Err("an absolute IRI such as `http://example.org/graph`, or `none`"),

@@ -51,7 +51,7 @@ pub struct SearchSettings {
     pub access_timeout: AccessTimeout,
     /// Timeout of health checks (`indexer.healthCheckTimeout`).
     pub health_check_timeout: Positive,
-    /// Builds every index anew (`indexer.removePrevious`).
+    /// Builds every index again (`indexer.removePrevious`).
     pub remove_previous: bool,
     /// Leaves out values that cannot be indexed (`indexer.ignoreMalformed`).
     pub ignore_malformed: bool,
@@ -173,7 +173,7 @@ impl SearchSettings {
         }
     }
 
-    /// Tells whether the engine runs in this process.
+    /// Returns whether the engine runs in this process.
     #[must_use]
     pub fn is_embedded(&self) -> bool {
         self.searched_nodes().is_empty()

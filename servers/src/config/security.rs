@@ -1,4 +1,4 @@
-//! Who is believed, and who may what: the properties of tokens.
+//! Which tokens are accepted, and what their holders may do: the properties of tokens.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub struct SecuritySettings {
     pub leeway: Duration,
     /// The claim that holds the roles (`security.rolesClaim`).
     pub roles_claim: String,
-    /// Roles that may everything (`security.superRoles`).
+    /// Roles that may do everything (`security.superRoles`).
     pub super_roles: Names,
     /// The role that may manage schemas and the rights on them, whatever these say
     /// (`security.schemaAdminRole`).
@@ -60,7 +60,7 @@ impl Default for SecuritySettings {
 }
 
 impl SecuritySettings {
-    /// Tells whether some key is configured that tokens can be verified with.
+    /// Returns whether some key is configured that tokens can be verified with.
     #[must_use]
     pub fn has_keys(&self) -> bool {
         self.secret.is_some() || self.jwks_url.is_some()
@@ -82,7 +82,7 @@ impl SecuritySettings {
         options
     }
 
-    /// Tells whether every request needs a token.
+    /// Returns whether every request needs a token.
     #[must_use]
     pub fn is_on(&self) -> bool {
         match self.enabled {

@@ -64,7 +64,7 @@ pub struct Rdf4jSettings {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RepositoryTemplate(pub Option<String>);
 
-/// A yes or no that follows from other properties where nobody says it.
+/// A yes or no that follows from other properties where no one says it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decision(pub Option<bool>);
 
@@ -177,7 +177,7 @@ impl Default for MongoSettings {
 }
 
 impl ApplicationSettings {
-    /// Returns whether somebody has given the service a name.
+    /// Returns whether someone has given the service a name.
     #[must_use]
     pub fn is_named(&self) -> bool {
         self.name.is_some() || self.uses_address_as_name

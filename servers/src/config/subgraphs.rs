@@ -16,7 +16,7 @@ pub(super) const SUBGRAPHS: Numbered<Settings> = Numbered {
             other_end: Some(".url"),
             kind: "address",
             doc: "Address of the GraphQL endpoint of a subgraph. Numbers begin at 0 and may have gaps. With \
-         `gateway.supergraph.file`, it takes the place of the address in the file.",
+         `gateway.supergraph.file`, it replaces the address in the file.",
             set: |settings, number, text| {
                 subgraph(settings, number).address = address(text)?;
                 Ok(())
@@ -26,7 +26,7 @@ pub(super) const SUBGRAPHS: Numbered<Settings> = Numbered {
             end: ".gtg",
             other_end: None,
             kind: "address",
-            doc: "Address of its good-to-go check; without one, the subgraph counts as good to go.",
+            doc: "Address of the subgraph's good-to-go check; without one, the subgraph counts as good to go.",
             set: |settings, number, text| {
                 subgraph(settings, number).good_to_go = address(text)?;
                 Ok(())
@@ -36,7 +36,8 @@ pub(super) const SUBGRAPHS: Numbered<Settings> = Numbered {
             end: ".health",
             other_end: None,
             kind: "address",
-            doc: "Address of its health record; without one, a record is made of whether it answers `{ __typename }`.",
+            doc: "Address of the subgraph's health record; without one, the gateway probes the subgraph \
+         with `{ __typename }`.",
             set: |settings, number, text| {
                 subgraph(settings, number).health = address(text)?;
                 Ok(())
@@ -46,8 +47,8 @@ pub(super) const SUBGRAPHS: Numbered<Settings> = Numbered {
             end: ".name",
             other_end: None,
             kind: "string",
-            doc: "Its name, as `@override(from:)` and errors use it; by default `service_N`. With `gateway.supergraph.file`, it \
-         says which subgraph of the file the properties of this number are about.",
+            doc: "Name of the subgraph in `@override(from:)` and in errors; by default `service_N`. With \
+         `gateway.supergraph.file`, it selects the subgraph of the file that the properties of this number apply to.",
             set: |settings, number, text| {
                 subgraph(settings, number).name = name(text)?;
                 Ok(())
@@ -57,8 +58,8 @@ pub(super) const SUBGRAPHS: Numbered<Settings> = Numbered {
             end: ".subscriptions",
             other_end: None,
             kind: "`sse`, `ws` or address",
-            doc: "How its subscriptions are reached: as server-sent events (`sse`, the default) or by the protocol \
-         `graphql-transport-ws` over WebSockets (`ws`), at the same address or at the one that is given.",
+            doc: "Protocol of the subgraph's subscriptions: server-sent events (`sse`, the default) or \
+         `graphql-transport-ws` over WebSockets (`ws`), at the same address or at the given one.",
             set: |settings, number, text| {
                 subgraph(settings, number).subscriptions = subscriptions(text)?;
                 Ok(())

@@ -13,7 +13,7 @@ pub(crate) struct Traces {
 }
 
 impl Traces {
-    /// Makes sure that nobody counts on traces.
+    /// Makes sure that no one counts on traces.
     ///
     /// # Errors
     /// When a property asks for them.

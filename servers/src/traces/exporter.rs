@@ -125,7 +125,7 @@ impl Client {
         let tls = tls.map_err(|error| setup(error.to_string()))?;
         let http = outbound::client(tls)
             .timeout(options.timeout)
-            // Between two batches nobody would notice that the other side has closed a connection.
+            // Between two batches no one would notice that the other side has closed a connection.
             .pool_max_idle_per_host(0);
         let http = http.build().map_err(|error| setup(causes(error)))?;
         let runtime = Builder::new_current_thread().enable_all().build();

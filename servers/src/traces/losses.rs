@@ -46,7 +46,7 @@ impl Counts {
         false
     }
 
-    /// Says that spans have left the queue, and whether the collector has them.
+    /// Counts spans that have left the queue, and whether they were sent.
     pub(super) fn dequeue(&self, spans: usize, is_sent: bool) {
         let count = if is_sent { &self.sent } else { &self.failed };
         count.fetch_add(spans as u64, Ordering::Relaxed);
@@ -56,7 +56,7 @@ impl Counts {
         }
     }
 
-    /// Says that the collector has not kept some of the spans that it was sent.
+    /// Counts spans that the collector has rejected.
     pub(super) fn reject(&self, spans: u64, why: &str) {
         self.rejected.fetch_add(spans, Ordering::Relaxed);
         self.explain(format!("the collector rejects them: {why:?}"));

@@ -3,7 +3,7 @@
 //! What is a span, and what it is called, is in the crate `traces`. A layer makes spans of OpenTelemetry of these, whatever
 //! the level of the log is, and without events of the log.
 //!
-//! Nobody waits for the collector: ended spans go into a bounded queue, which a thread of its own sends. What is lost
+//! No one waits for the collector: ended spans go into a bounded queue, which a thread of its own sends. What is lost
 //! is counted, and said in the log.
 
 #[cfg(not(feature = "otlp"))]

@@ -104,7 +104,7 @@ impl Options {
 struct Variables<'a>(&'a StandardVariables);
 
 impl Variables<'_> {
-    /// Tells whether traces are left on.
+    /// Returns whether traces are left on.
     fn allow(&self) -> Result<bool, TracesError> {
         self.one_of(&[EXPORTER], &["otlp", "none"], "`otlp` or `none`")?;
         self.one_of(&[DISABLED], &["true", "false"], "`true` or `false`")?;
@@ -195,7 +195,7 @@ impl Variables<'_> {
         }
     }
 
-    /// Returns the variables about traces that nobody reads.
+    /// Returns the variables about traces that no one reads.
     fn idle(&self) -> Vec<String> {
         let read = ENDPOINTS.iter().chain(&TIMEOUTS).chain(&HEADERS);
         let read = read.chain(&PROTOCOLS).chain(&COMPRESSIONS).chain(&OTHERS);

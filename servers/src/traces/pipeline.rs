@@ -79,12 +79,12 @@ impl Traces {
             .with_threads(false)
             .with_level(false)
             .with_target(false);
-        // Events of the log are none of spans: what they say of may be for nobody else.
+        // Events of the log are none of spans: what they say of may be for no one else.
         let spans = Targets::new().with_target(traces::TARGET, LevelFilter::TRACE);
         Some(layer.with_filter(spans).boxed())
     }
 
-    /// Says where traces go, and then what is lost of them.
+    /// Logs where traces are sent, and then which are lost.
     pub(crate) async fn watch(self) {
         let Some(pipeline) = self.0 else { return };
         let address = pipeline.options.endpoint.url().as_str();

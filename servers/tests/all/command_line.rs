@@ -404,7 +404,7 @@ fn a_port_that_is_taken_is_a_clear_error() {
     let output = soml(&["serve", "--demo", "star-wars", "--port", &port]);
     assert_eq!(code(&output), Some(3));
     assert!(
-        err(&output).contains("choose one with --port"),
+        err(&output).contains("choose another with --port"),
         "{}",
         err(&output)
     );
@@ -539,7 +539,7 @@ fn keys_that_are_parsed_and_not_served_are_said_once_in_the_log() {
     assert!(graphql.starts_with("GraphQL:"), "{graphql}");
     assert!(service.stop().success());
     let log = String::from_utf8(log.recv_timeout(PATIENCE).unwrap()).unwrap();
-    let said = log.matches("checked but not served").count();
+    let said = log.matches("accepted but have no effect").count();
     assert_eq!(said, 1, "{log}");
     assert!(log.contains("keys=sparqlFederatedService"), "{log}");
 }
@@ -557,7 +557,7 @@ fn a_service_that_is_asked_for_protection_does_not_start() {
     ]);
     assert_eq!(code(&output), Some(64));
     let message = err(&output);
-    let start = "error[PROTECTION_UNAVAILABLE]: `search.rbac.enabled` asks for protection, and security is off";
+    let start = "error[PROTECTION_UNAVAILABLE]: `search.rbac.enabled` needs security, which is off";
     assert!(message.starts_with(start), "{message}");
     let explained = soml(&["explain", "PROTECTION_UNAVAILABLE"]);
     assert_eq!(code(&explained), Some(0), "{}", err(&explained));

@@ -315,7 +315,7 @@ fn what_asks_for_protection_stops_the_start_from_every_source() {
         assert_eq!(code, Some("PROTECTION_UNAVAILABLE"));
         let text = error.to_string();
         assert!(
-            text.contains("not built yet") && !text.contains("geheim"),
+            text.contains("not implemented yet") && !text.contains("geheim"),
             "{text}"
         );
     }

@@ -256,7 +256,7 @@ fn an_operation_that_is_refused_has_no_plan() {
     let output = soml(&arguments);
     assert_eq!(code(&output), Some(1));
     let text = out(&output);
-    assert!(text.starts_with("The operation is refused"), "{text}");
+    assert!(text.starts_with("The operation is rejected"), "{text}");
     assert!(
         text.contains("GRAPHQL_VALIDATION_FAILED") && text.contains("(line 1, column 10)"),
         "{text}"

@@ -32,7 +32,7 @@ fn schema() -> Schema {
     loaded.schema.unwrap().into_inner()
 }
 
-/// Tells whether an operation on a property of a type is allowed.
+/// Returns whether an operation on a property of a type is allowed.
 fn may(schema: &Schema, access: &Access, name: &str, operation: Operation) -> bool {
     let (object, part) = name.split_once('/').unwrap();
     let (id, object) = schema

@@ -143,7 +143,7 @@ fn an_edge_that_is_not_configured_well_does_not_start_and_says_why() {
                 &format!("edge.tls.certificate={certificate}"),
                 &format!("edge.tls.key={certificate}"),
             ],
-            "holds no certificate in PEM",
+            "contains no certificate in PEM",
         ),
     ] {
         let mut arguments = vec!["edge", "--port", "0"];

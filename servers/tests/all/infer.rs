@@ -198,8 +198,8 @@ fn classes_of_ontologies_are_taken_in_when_asked_for() {
     let without = soml(&["infer", path]);
     assert!(
         err(&without).ends_with(
-            "made a schema with 1 object and 0 properties; 1 class of rdf:, rdfs:, owl: and sh: left \
-             out, which `soml infer --ontology-classes` takes in\n"
+            "inferred a schema with 1 object and 0 properties; 1 class of rdf:, rdfs:, owl: and sh: \
+             left out, which `soml infer --ontology-classes` includes\n"
         ),
         "{}",
         err(&without)

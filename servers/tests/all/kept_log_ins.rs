@@ -183,7 +183,7 @@ fn the_file_is_for_its_owner_only() {
     std::fs::set_permissions(world.file(), PermissionsExt::from_mode(0o640)).unwrap();
     let shared = world.dump();
     assert_eq!(code(&shared), Some(64));
-    assert!(err(&shared).contains("`chmod 600` it"), "{}", err(&shared));
+    assert!(err(&shared).contains("run `chmod 600`"), "{}", err(&shared));
 }
 
 #[test]
@@ -242,5 +242,5 @@ fn what_cannot_be_a_log_in_is_told() {
     let world = World::start();
     let (ended, said) = told(&["--url", world.base()]);
     assert_eq!(ended, Some(64));
-    assert!(said.contains("there is no terminal to ask at"), "{said}");
+    assert!(said.contains("there is no terminal to prompt on"), "{said}");
 }

@@ -137,7 +137,7 @@ fn a_large_file_that_is_cut_off_leaves_no_folder() {
     let cut_off = folder.file("a.nq", &text[..text.len() - 5]);
     let failed = folder.load(&cut_off);
     assert_eq!(code(&failed), Some(1));
-    let line = format!("a.nq:{LINES}: the file ends inside the statement");
+    let line = format!("a.nq:{LINES}: the file ends in the middle of the statement");
     assert!(err(&failed).contains(&line), "{}", err(&failed));
     let packed = packed(&text);
     fs::write(folder.path("b.nq.gz"), &packed[..packed.len() / 2]).unwrap();

@@ -104,7 +104,7 @@ fn a_refused_host_name_is_logged_with_the_property_that_would_allow_it() {
     let log = process.log();
     let lines: Vec<_> = log
         .lines()
-        .filter(|line| line.contains("another host name"))
+        .filter(|line| line.contains("unknown host name"))
         .collect();
     let [line] = lines.as_slice() else {
         panic!("{log}");

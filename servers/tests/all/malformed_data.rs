@@ -238,7 +238,7 @@ fn a_file_that_is_cut_off_is_an_error_at_whatever_byte() {
         assert_eq!(code(&output), Some(1), "{name}: {}", err(&output));
         let said = err(&output);
         assert!(
-            said.contains("cut off") && said.contains("bytes not read"),
+            said.contains("truncated") && said.contains("bytes not read"),
             "{said}"
         );
     }

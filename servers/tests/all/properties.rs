@@ -196,7 +196,7 @@ fn values_without_effect_are_one_warning_unless_they_say_what_is_done_anyway() {
                 None => assert_eq!(warning, None, "{pairs:?}"),
                 Some(name) => {
                     let expected =
-                        format!("properties that are known and have no effect: `{name}`");
+                        format!("properties that are accepted but have no effect: `{name}`");
                     assert_eq!(warning, Some(expected), "{pairs:?}");
                 }
             }
@@ -229,7 +229,7 @@ fn names_below_a_family_are_warnings_with_the_name_that_was_probably_meant() {
             " (did you mean `elasticsearch.accessTimeout`?)",
         ),
     ] {
-        let expected = format!("properties that are known and have no effect: `{name}`{hint}");
+        let expected = format!("properties that are accepted but have no effect: `{name}`{hint}");
         for source in ["file", "flag"] {
             let (_, warnings) = from(source, &[(name, "1")]).unwrap();
             assert_eq!(warnings, [expected.as_str()]);

@@ -356,7 +356,7 @@ fn a_user_who_is_somebody_else_there_stops_it() {
     let output = server.provision(USERS, KEY, &[]);
     assert_eq!(code(&output), Some(1));
     assert!(
-        err(&output).contains("the user `anna` with another user name"),
+        err(&output).contains("the user `anna` with a different user name"),
         "{}",
         err(&output)
     );

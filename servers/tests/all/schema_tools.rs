@@ -294,7 +294,7 @@ fn a_schema_inferred_from_data_is_valid_and_says_what_was_read() {
     assert_eq!((code(&output), out(&output)), (Some(0), String::new()));
     assert!(err(&output).contains("loaded 3,975 triples"));
     assert!(
-        err(&output).contains("made a schema with 2 objects and 27 properties\n"),
+        err(&output).contains("inferred a schema with 2 objects and 27 properties\n"),
         "{}",
         err(&output)
     );
@@ -342,7 +342,7 @@ fn data_is_served_without_a_schema() {
     assert_eq!(answer, r#"{"data":{"planet":[{"name":"Alderaan"}]}}"#);
     service.stop();
     let log = String::from_utf8(log.recv_timeout(PATIENCE).unwrap()).unwrap();
-    assert!(log.contains("made a schema with"), "{log}");
+    assert!(log.contains("inferred a schema with"), "{log}");
 }
 
 #[test]

@@ -400,7 +400,7 @@ fn a_schema_of_the_command_line_waits_for_the_store_as_often_as_is_said() {
     let refused = output(&mut command, b"");
     let text = String::from_utf8(refused.stderr).expect("a text");
     assert!(!refused.status.success(), "{text}");
-    let tries = text.matches("the store of schemas is asked again").count();
+    let tries = text.matches("retrying the store of schemas").count();
     assert_eq!(tries, 2, "{text}");
     assert!(text.contains("the schema store is unavailable"), "{text}");
 }

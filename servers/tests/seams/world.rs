@@ -25,7 +25,7 @@ const USERS: &str = include_str!("data/users.yaml");
 const SECRET: &str = "nobody outside of these tests knows it";
 /// The application of the development provider.
 const APPLICATION: &str = "8a1f6c2e-5b0d-4e37-9c64-d7f03b52a918";
-/// A role that may everything, by the configuration.
+/// A role that may do everything, by the configuration.
 const SUPER: &str = "Super";
 
 /// Callers by their role: one reads everything, one some of it, one nothing, and one has a role that the

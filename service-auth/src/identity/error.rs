@@ -32,8 +32,8 @@ pub enum ProviderError {
     },
     /// The file holds no key that can be used.
     #[error(
-        "{path} holds no signing key: expected a P-256 private key as PEM (PKCS#8); without the \
-         file, a new key is made"
+        "{path} contains no signing key: expected a P-256 private key as PEM (PKCS#8); without the \
+         file, a new key is created"
     )]
     KeyMalformed {
         /// The file.
@@ -48,7 +48,7 @@ pub enum ProviderError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoginError {
-    /// There is no such user, or the password is another one; nobody is told which.
+    /// There is no such user, or the password is another one; no one is told which.
     #[error("the user is unknown or the password is wrong")]
     Credentials,
     /// The application is not the one of this provider.

@@ -46,7 +46,7 @@ impl Hashing {
         }
     }
 
-    /// Tells whether a password is the one of a hash.
+    /// Returns whether a password is the one of a hash.
     pub(super) async fn verify(&self, password: Secret, hash: Secret) -> Result<bool, SlotError> {
         let load = Arc::clone(&self.load);
         let deadline = Instant::now() + PATIENCE;

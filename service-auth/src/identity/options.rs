@@ -26,7 +26,7 @@ pub struct ProviderOptions {
     pub logins_per_user: u32,
     /// Maximum number of log-ins from one address in a minute; zero disables the bound.
     pub logins_per_address: u32,
-    /// Where passwords are hashed; by default in slots of the provider alone.
+    /// Slots in which passwords are hashed; by default the provider has its own.
     pub slots: Option<Arc<Slots>>,
 }
 

@@ -92,10 +92,10 @@ impl Provider {
 
     /// Logs a user in who calls from an address.
     ///
-    /// A name that nobody has costs what the name of a user costs, and has the same answer.
+    /// A name that no one has costs what the name of a user costs, and has the same answer.
     ///
     /// # Errors
-    /// When the credentials are wrong, when somebody tries too often, and when too many try at once.
+    /// When the credentials are wrong, when someone tries too often, and when too many try at once.
     pub async fn log_in(
         &self,
         credentials: &Credentials,

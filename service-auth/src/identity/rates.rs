@@ -1,7 +1,7 @@
-//! How often somebody may try to log in.
+//! How often someone may try to log in.
 //!
 //! Attempts are counted in buckets: by a keyed hash of the name as it was given, and of the address. So
-//! their memory is bounded whatever names are sent, and names that nobody has are counted exactly as
+//! their memory is bounded whatever names are sent, and names that no one has are counted exactly as
 //! those of users are, which gives away none of them.
 
 use std::hash::{BuildHasher, Hash, RandomState};

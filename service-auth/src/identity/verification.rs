@@ -20,7 +20,7 @@ pub struct TokenRules {
     pub audience: String,
     /// The claim that holds the names of roles.
     pub roles_claim: &'static str,
-    /// Roles that may everything.
+    /// Roles that may do everything.
     pub super_roles: Vec<String>,
 }
 
@@ -59,7 +59,7 @@ pub struct Verification {
     pub audience: String,
     /// The claim that holds the names of roles, as a list of strings.
     pub roles_claim: &'static str,
-    /// Roles that may everything, whatever a schema says.
+    /// Roles that may do everything, whatever a schema says.
     pub super_roles: Vec<String>,
     /// Roles of users for whom the provisioning file lists none. Tokens of the provider have them
     /// already.

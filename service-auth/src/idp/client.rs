@@ -21,7 +21,7 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 pub struct IdpOptions {
     /// Address of the provider, such as `http://localhost:9011`; a path in it comes before all others.
     pub address: String,
-    /// Who logs in, and how the provider is asked.
+    /// Who logs in, and how.
     pub log_in: LogIn,
     /// Number of further attempts after one that failed.
     pub retries: u32,

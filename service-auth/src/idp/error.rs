@@ -59,7 +59,8 @@ pub enum IdpError {
     },
     /// The realm is that of administrators.
     #[error(
-        "the realm `master` is for administrators of Keycloak: name another one, which is created where it is missing"
+        "the realm `master` is for administrators of Keycloak: name a different one, which is \
+         created if missing"
     )]
     MasterRealm,
     /// Users of an existing realm need more than a provisioning file says of them.
@@ -75,7 +76,7 @@ pub enum IdpError {
         attributes: Vec<String>,
     },
     /// The step was planned for another kind of provider.
-    #[error("the plan is one for another kind of identity provider")]
+    #[error("the plan is for a different kind of identity provider")]
     OtherPlan,
     /// The answer is a failure.
     #[error("the identity provider answered {status}{}", listed(.codes))]
@@ -106,9 +107,9 @@ pub enum IdpError {
         /// Names of the users.
         users: Vec<String>,
     },
-    /// A user of the file is somebody else at the provider.
+    /// A user of the file is someone else at the provider.
     #[error(
-        "the identity provider has the user `{user}` with another user name or email address; \
+        "the identity provider has the user `{user}` with a different user name or email address; \
          nothing was changed"
     )]
     OtherUser {
@@ -127,7 +128,7 @@ impl IdpError {
         }
     }
 
-    /// Tells whether another attempt may succeed. So may one with wrong credentials: users are often
+    /// Returns whether another attempt may succeed. So may one with wrong credentials: users are often
     /// brought to the provider while other services start already.
     pub(super) fn may_pass(&self) -> bool {
         match self {

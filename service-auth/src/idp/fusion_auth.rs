@@ -227,7 +227,7 @@ impl FusionAuth {
             StatusCode::OK if answer.body[member].is_object() => {
                 Ok(Some(answer.body[member].take()))
             }
-            StatusCode::OK => Err(IdpError::Malformed("what was asked for is not in it")),
+            StatusCode::OK => Err(IdpError::Malformed("what was requested is not in it")),
             StatusCode::NOT_FOUND => Ok(None),
             _ => Err(refused(&answer)),
         }

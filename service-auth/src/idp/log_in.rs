@@ -15,7 +15,7 @@ use crate::oauth::{OauthError, Tokens, claimed_end};
 
 const LOGIN: &str = "/api/login";
 
-/// Who logs in, and how the provider is asked.
+/// Who logs in, and how.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum LogIn {

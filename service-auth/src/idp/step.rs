@@ -44,7 +44,7 @@ impl Step {
 }
 
 impl fmt::Display for Step {
-    /// Says what changes, without passwords.
+    /// Describes what changes, without passwords.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.title)
     }
@@ -81,7 +81,7 @@ pub(super) fn change_role(
 /// Returns the identifier of something that was found, which becomes part of a path.
 pub(super) fn identifier(found: &Value) -> Result<Uuid, IdpError> {
     let id = found["id"].as_str().and_then(|id| id.parse().ok());
-    id.ok_or(IdpError::Malformed("an identifier is no UUID"))
+    id.ok_or(IdpError::Malformed("an identifier is not a UUID"))
 }
 
 pub(super) fn shown(role: &Role) -> Value {

@@ -41,22 +41,22 @@ pub enum KeyError {
     #[error("the PEM text is malformed")]
     Pem,
     /// Something else is in the PEM text.
-    #[error("the PEM text holds something else than public keys and certificates")]
+    #[error("the PEM text contains something other than public keys and certificates")]
     NotPublic,
     /// The key is of another kind.
     #[error(
-        "the key is of a kind that is not supported: it has to be RSA, ECDSA on P-256 or P-384, or \
+        "the key is of a kind that is not supported: it must be RSA, ECDSA on P-256 or P-384, or \
          Ed25519"
     )]
     Unsupported,
     /// The RSA key is too short or too long.
-    #[error("an RSA key has to have 2,048 to 8,192 bits")]
+    #[error("an RSA key must have 2,048 to 8,192 bits")]
     Length,
     /// There is no key.
     #[error("there is no key")]
     Nothing,
     /// No algorithm is left.
-    #[error("none of the accepted algorithms is one that the keys are for")]
+    #[error("the keys support none of the accepted algorithms")]
     Algorithms,
 }
 
@@ -70,7 +70,7 @@ impl Key {
         )
     }
 
-    /// Reads all public keys and certificates of a PEM text, for algorithms with public keys alone.
+    /// Reads all public keys and certificates of a PEM text, only for public-key algorithms.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl Key {
         }
     }
 
-    /// Tells whether a text is PEM, so that it cannot be a secret for HMAC.
+    /// Returns whether a text is PEM, so that it cannot be a secret for HMAC.
     #[must_use]
     pub fn is_public(text: &str) -> bool {
         text.contains(BEGIN)
@@ -183,7 +183,7 @@ impl Key {
         Key::new(&[algorithm], DecodingKey::from_ec_der(point))
     }
 
-    /// Tells whether a token may be signed with this key.
+    /// Returns whether a token may be signed with this key.
     fn is_meant_by(&self, token: &Compact<'_>) -> bool {
         let is_called = match (&self.id, &token.key) {
             (Some(own), Some(named)) => own == named,

@@ -29,7 +29,7 @@ impl OauthClient {
     /// Reads the metadata of an issuer.
     ///
     /// # Errors
-    /// When the issuer is no address under TLS or of loopback, has no metadata, or publishes those of somebody else.
+    /// When the issuer is no address under TLS or of loopback, has no metadata, or publishes those of someone else.
     pub async fn discover(address: &str, client_id: impl Into<String>) -> Result<Self, OauthError> {
         let issuer = issuer(address)?;
         let exchange = Exchange::new([&issuer])?;

@@ -16,7 +16,7 @@ const MIN_INTERVAL: Duration = Duration::from_secs(1);
 /// The longest time for which a code is waited on.
 const MAX_LIFETIME: Duration = Duration::from_secs(60 * 60);
 
-/// A log-in that waits for somebody to confirm it in a browser.
+/// A log-in that waits for someone to confirm it in a browser.
 #[derive(Clone, Debug)]
 pub struct DeviceAuthorization {
     pub(super) device_code: Secret,

@@ -35,8 +35,8 @@ pub enum OauthError {
         /// What it answered.
         status: StatusCode,
     },
-    /// The metadata are those of somebody else.
-    #[error("the metadata are those of another issuer, {found}; name that one if you trust it")]
+    /// The metadata are those of someone else.
+    #[error("the metadata belong to a different issuer, {found}; name that one if you trust it")]
     OtherIssuer {
         /// The issuer of the metadata.
         found: String,
@@ -55,8 +55,8 @@ pub enum OauthError {
     /// The user has refused the log-in.
     #[error("the log-in was refused in the browser")]
     AccessDenied,
-    /// Nobody has confirmed the log-in in time.
-    #[error("the code has expired before somebody confirmed the log-in")]
+    /// No one has confirmed the log-in in time.
+    #[error("the code expired before the log-in was confirmed")]
     Expired,
     /// The answer is a failure without an error code.
     #[error("the identity provider answered {0}")]
@@ -75,7 +75,7 @@ impl OauthError {
         }
     }
 
-    /// Returns whether another attempt may succeed without anybody doing something.
+    /// Returns whether another attempt may succeed without anyone doing something.
     #[must_use]
     pub fn may_pass(&self) -> bool {
         match self {
@@ -104,7 +104,7 @@ impl From<ExchangeError> for OauthError {
 pub struct Denial {
     /// The error code, such as `invalid_grant`.
     pub error: String,
-    /// What the server says about it.
+    /// The description by the server.
     pub description: Option<String>,
 }
 

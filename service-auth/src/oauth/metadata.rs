@@ -68,7 +68,7 @@ pub(super) fn issuer(text: &str) -> Result<Url, OauthError> {
     }
 }
 
-/// Returns whether nobody on the way can read what an address is sent.
+/// Returns whether no one on the way can read what an address is sent.
 pub(super) fn is_private(url: &Url) -> bool {
     url.scheme() == "https" || url.scheme() == "http" && is_loopback(url)
 }

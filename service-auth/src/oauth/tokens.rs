@@ -30,7 +30,7 @@ impl Tokens {
         let body = &answer.body;
         let kind = body["token_type"].as_str().unwrap_or_default();
         if !kind.eq_ignore_ascii_case("bearer") {
-            return Err(OauthError::Malformed("the token is no bearer token"));
+            return Err(OauthError::Malformed("the token is not a bearer token"));
         }
         let token = |name: &str| body[name].as_str().map(Secret::new);
         let missing = OauthError::Malformed("it has no access token");

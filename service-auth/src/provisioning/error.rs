@@ -46,7 +46,7 @@ pub struct Mistake {
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
-    /// What is wrong, as a lower-case fragment; no value of a password is in it.
+    /// The problem, as a lower-case fragment without passwords.
     pub message: String,
 }
 
@@ -60,7 +60,7 @@ fn listed(name: &str, mistakes: &[Mistake]) -> String {
     let shown = mistakes.iter().take(SHOWN);
     let mut lines: Vec<_> = shown.map(|mistake| format!("{name}:{mistake}")).collect();
     if mistakes.len() > SHOWN {
-        lines.push(format!("{} more mistakes", mistakes.len() - SHOWN));
+        lines.push(format!("{} more errors", mistakes.len() - SHOWN));
     }
     lines.join("\n")
 }

@@ -26,7 +26,7 @@ pub struct Provisioning {
 pub struct Role {
     /// The name, as schemas and tokens call it.
     pub name: String,
-    /// May everything, whatever a schema says of it.
+    /// Whether the role may do everything, whatever a schema says.
     pub super_role: bool,
     /// Is given to users for whom the file lists no roles.
     pub default: bool,
@@ -46,7 +46,7 @@ pub struct User {
 }
 
 impl Provisioning {
-    /// Returns the names of the roles that may everything.
+    /// Returns the names of the roles that may do everything.
     pub fn super_roles(&self) -> impl Iterator<Item = &str> {
         let roles = self.roles.iter().filter(|role| role.super_role);
         roles.map(|role| role.name.as_str())

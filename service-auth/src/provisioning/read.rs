@@ -14,7 +14,7 @@ use super::{Mistake, Provisioning, ProvisioningError};
 const MAX_BYTES: u64 = 1 << 20;
 
 impl Provisioning {
-    /// Reads a file; `${NAME}` in place of a password stands for a variable of the environment.
+    /// Reads a file; `${NAME}` as a password refers to an environment variable.
     ///
     /// # Errors
     /// When the file cannot be read, or has mistakes: all of them are reported.

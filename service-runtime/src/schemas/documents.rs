@@ -77,7 +77,7 @@ pub fn stored_report(
     answer(status, document, Some(stored))
 }
 
-/// Returns the error of a store of documents as clients see it; logs what is no concern of theirs.
+/// Returns the error of a store of documents as clients see it; logs internal details.
 #[must_use]
 pub fn store_error(error: SchemaStoreError) -> HttpError {
     let code = match &error {
@@ -101,18 +101,18 @@ pub fn store_error(error: SchemaStoreError) -> HttpError {
     HttpError::new(code, error.to_string())
 }
 
-/// What is wrong with the server that stores the schemas, for everybody to read.
+/// A problem of the server that stores the schemas, as shown publicly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreTrouble {
-    /// What is wrong.
+    /// Description of the problem.
     pub message: String,
-    /// The store does what it is asked for nevertheless, since others of its servers do.
+    /// Whether the store still carries out requests, because others of its servers do.
     pub serves: bool,
 }
 
 impl StoreTrouble {
-    /// Returns what is wrong, if that keeps the store from doing what it is asked for.
+    /// Returns the problem, if it keeps the store from carrying out requests.
     #[must_use]
     pub fn obstacle(&self) -> Option<&str> {
         (!self.serves).then_some(&self.message)
@@ -128,7 +128,7 @@ pub async fn store_trouble(schemas: &dyn SchemaStore, time: Duration) -> Option<
             let troubles = troubles.join(", ");
             return Some(StoreTrouble {
                 message: format!(
-                    "some servers that store the schemas do not answer, and others do: {troubles}"
+                    "some of the servers that store the schemas do not respond: {troubles}"
                 ),
                 serves: true,
             });
@@ -142,7 +142,7 @@ pub async fn store_trouble(schemas: &dyn SchemaStore, time: Duration) -> Option<
             match error {
                 SchemaStoreError::Unavailable(_) => "cannot be reached",
                 SchemaStoreError::AccessDenied(_) => "denies access",
-                _ => "does not do what it is asked for",
+                _ => "does not carry out requests",
             }
         }
     };
@@ -156,7 +156,7 @@ pub async fn store_trouble(schemas: &dyn SchemaStore, time: Duration) -> Option<
 fn logged(error: &SchemaStoreError, code: ErrorCode) -> ErrorCode {
     tracing::warn!(
         error = error as &dyn std::error::Error,
-        "the schema store did not do what it was asked for"
+        "the schema store did not carry out the request"
     );
     code
 }

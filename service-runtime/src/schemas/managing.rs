@@ -66,7 +66,7 @@ fn has(manager: &Manager, right: Right, id: Option<&str>) -> bool {
 /// The error of a sender without the right that managing schemas needs.
 #[must_use]
 pub fn forbidden() -> HttpError {
-    let message = "managing schemas in this way needs a right that your roles do not give";
+    let message = "managing schemas in this way needs a right that your roles do not grant";
     HttpError::new(code::FORBIDDEN, message)
 }
 

@@ -3,8 +3,8 @@
 //! An action `<Object>/<property>/<operation>` is about a property that the object has, its own or an
 //! inherited one, and holds for the subclasses of the object as well: `Character/*/read` lets a role
 //! read of a `Human` what every `Character` has, and nothing that only a `Human` has. Actions and
-//! `notActions` are read alike, and a role may what its actions say less its own `notActions`. A caller
-//! may what any of its roles may.
+//! `notActions` are read alike, and a role may do what its `actions` allow, except what its `notActions`
+//! exclude. A caller may do what any of its roles may.
 //!
 //! The fields `id`, `type` and `__typename` are named in actions as properties are. The field `name`
 //! shows the value of another property, so it follows that one; `notActions` can exclude it as `name`
@@ -55,7 +55,7 @@ const FIELDS: [(Part, &str); 4] = [
 /// Fields of the type `Object`, which every object has.
 const OF_OBJECT: [&str; 3] = ["id", "type", "__typename"];
 
-/// A part of what a service says about itself.
+/// A part of a service's description of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ServicePart {
     /// The schema for federation.
@@ -169,7 +169,7 @@ impl Rights {
         }
     }
 
-    /// Returns what a caller may do who may everything.
+    /// Returns the rights of a caller who may do everything.
     #[must_use]
     pub fn everything(self: &Arc<Self>) -> Access {
         Access {
@@ -210,7 +210,7 @@ impl Hash for Access {
 }
 
 impl Access {
-    /// Tells whether one of the roles may read all that there is, so that nothing needs to be looked up.
+    /// Returns whether one of the roles may read all that there is, so that nothing needs to be looked up.
     #[must_use]
     pub fn reads_everything(&self) -> bool {
         self.everything || self.applying().any(|role| role.reads_everything)
@@ -227,7 +227,7 @@ impl Access {
         &self.rights.default_role
     }
 
-    /// Tells whether an operation on a part of an object is allowed.
+    /// Returns whether an operation on a part of an object is allowed.
     #[must_use]
     pub fn may(&self, object: ObjectId, part: Part, operation: Operation) -> bool {
         self.everything
@@ -236,13 +236,13 @@ impl Access {
                 .any(|role| role.of(object, part) & operation.bit() != 0)
     }
 
-    /// Tells whether a part of an object can be read.
+    /// Returns whether a part of an object can be read.
     #[must_use]
     pub fn reads(&self, object: ObjectId, part: Part) -> bool {
         self.may(object, part, Operation::Read)
     }
 
-    /// Tells whether objects of this type are shown at all: whether some property of them can be read,
+    /// Returns whether objects of this type are shown at all: whether some property of them can be read,
     /// or `id` or `type`.
     #[must_use]
     pub fn sees(&self, object: ObjectId) -> bool {
@@ -278,7 +278,7 @@ impl Access {
         &self.rights.roles[role.0].name
     }
 
-    /// Returns the places of all roles that apply; none for a caller who may everything.
+    /// Returns the places of all roles that apply; none for a caller who may do everything.
     pub fn role_places(&self) -> impl Iterator<Item = RolePlace> {
         self.places(|_| true)
     }
@@ -319,14 +319,14 @@ impl Access {
         preset.map(|preset| &preset.value)
     }
 
-    /// Tells whether conditions on objects or preset values decide what the caller may do.
+    /// Returns whether conditions on objects or preset values decide what the caller may do.
     #[must_use]
     pub fn has_row_rules(&self) -> bool {
         let mut roles = self.applying();
         roles.any(|role| !role.filters.is_empty() || !role.presets.is_empty())
     }
 
-    /// Tells whether a part of what the service says about itself can be read.
+    /// Returns whether a part of what the service says about itself can be read.
     #[must_use]
     pub fn reads_service(&self, part: ServicePart) -> bool {
         self.everything || self.applying().any(|role| role.service & part.bit() != 0)
@@ -539,7 +539,7 @@ fn service(actions: &[Pattern<'_>]) -> u8 {
     })
 }
 
-/// Tells whether a text fits a pattern in which `*` stands for any characters.
+/// Returns whether a text fits a pattern in which `*` stands for any characters.
 ///
 /// ```
 /// use soml_core::access::covers;

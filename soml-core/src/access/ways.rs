@@ -10,7 +10,7 @@ use crate::schema::{ObjectId, ObjectKind, Path, PropertyId, Range, Schema};
 pub const READS_OTHERWISE: &str = "ROLE_READS_OTHERWISE";
 
 /// What that code means.
-pub const READS_OTHERWISE_MEANING: &str = "A role may not read a property, and reads the same values as another one, or from their other end.";
+pub const READS_OTHERWISE_MEANING: &str = "A role may not read a property, but can read the same values through another property or in inverse direction.";
 
 /// Ways that a finding lists.
 const MAX_WAYS: usize = 3;
@@ -52,12 +52,12 @@ pub fn other_ways(schema: &Schema) -> Vec<Finding> {
             }
             let more = match ways.len().saturating_sub(MAX_WAYS) {
                 0 => String::new(),
-                more => format!(", and on {more} more ways"),
+                more => format!(", and in {more} more ways"),
             };
             let shown = ways.iter().take(MAX_WAYS).map(String::as_str);
             let shown: Vec<&str> = shown.collect();
             let message = format!(
-                "role `{}` may not read `{}`, and reads the same values {}{more}",
+                "role `{}` may not read `{}`, but reads the same values {}{more}",
                 role.name,
                 named(schema, denied),
                 shown.join(", "),
@@ -97,7 +97,7 @@ fn ways_to(
     ways.collect()
 }
 
-/// Tells whether a property leads to objects of a type.
+/// Returns whether a property leads to objects of a type.
 fn leads_to(schema: &Schema, property: PropertyId, object: ObjectId) -> bool {
     match schema[property].range {
         Range::Object(range) => schema
@@ -108,7 +108,7 @@ fn leads_to(schema: &Schema, property: PropertyId, object: ObjectId) -> bool {
     }
 }
 
-/// Tells whether an object may be of two types at once, as far as their classes say.
+/// Returns whether an object may be of two types at once, as far as their classes say.
 fn shares_classes(schema: &Schema, one: ObjectId, other: ObjectId) -> bool {
     let (one_types, other_types) = (&schema[one].types, &schema[other].types);
     one == other || one_types.iter().any(|class| other_types.contains(class))
@@ -160,15 +160,18 @@ rbac:
         assert_eq!(
             found(role),
             [
-                "role `R` may not read `Film/budget`, and reads the same values as `Film/cost`, as `Movie/spent`",
-                "role `R` may not read `Film/director`, and reads the same values backwards as `Person/films`",
+                "role `R` may not read `Film/budget`, but reads the same values as `Film/cost`, as \
+                 `Movie/spent`",
+                "role `R` may not read `Film/director`, but reads the same values backwards as \
+                 `Person/films`",
             ]
         );
         let back = "    R: {actions: ['*/*/read'], notActions: ['Person/films/read']}\n";
         assert_eq!(
             found(back),
             [
-                "role `R` may not read `Person/films`, and reads the same values backwards as `Film/director`"
+                "role `R` may not read `Person/films`, but reads the same values backwards as \
+                 `Film/director`"
             ]
         );
     }

@@ -131,7 +131,7 @@ fn field_type(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, inherited: &Property) {
     }
 }
 
-/// Tells whether two entries of a property reach values in the same way.
+/// Returns whether two entries of a property reach values in the same way.
 pub(super) fn same_path(a: &Property, b: &Property) -> bool {
     match (&a.path, &b.path) {
         (Path::Forward(here), Path::Forward(there)) => here == there,
@@ -150,10 +150,10 @@ fn path(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, inherited: &Property) {
         .or(raw.rdf_prop)
         .map_or(own.slot.span, |text| text.span);
     let message = format!(
-        "`{}` has another RDF property or direction in the superclass",
+        "`{}` has a different RDF property or direction in the superclass",
         own.property.name
     );
     cx.add(Code::PathInheritance, span, message)
         .label(inherited.span, "inherited from here")
-        .help("each type reads its own; give the property another name if that is not meant");
+        .help("each type reads its own; rename the property if that is not intended");
 }

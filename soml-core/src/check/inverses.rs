@@ -197,7 +197,8 @@ fn alias(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, overridden: &Overridden<'_>) {
     let partner = (target.owner, cx.scope().names.key(text.value));
     if let Some(&span) = overridden.get(&partner) {
         let message = format!(
-            "`{name}` has another RDF property in a subclass; `{}` follows that of `{name}` alone",
+            "`{name}` has a different RDF property in a subclass; `{}` follows only that of \
+             `{name}`",
             cx.full_name(own.id)
         );
         cx.add(Code::PathInheritance, text.span, message)

@@ -72,11 +72,11 @@ fn reserved_type(cx: &mut Cx<'_, '_>, name: Text<'_>, graphql: &str) {
     if Scalar::from_soml_name(name.value).is_some() || literal(name.value).is_some() {
         let message = format!("{name_of} is the name of a datatype");
         cx.add(Code::ReservedName, name.span, message)
-            .help("choose another name");
+            .help("choose a different name");
     } else if BUILT_IN.contains(&graphql) || Scalar::from_graphql_name(graphql).is_some() {
         let message = format!("{name_of} is the name of a built-in GraphQL type");
         cx.add(Code::NameCollision, name.span, message)
-            .help("choose another name");
+            .help("choose a different name");
     } else if graphql.starts_with("__") {
         let message = format!("{name_of} becomes `{graphql}` in GraphQL, where `__` is reserved");
         cx.add(Code::ReservedName, name.span, message);
@@ -110,7 +110,7 @@ fn root_fields(cx: &mut Cx<'_, '_>) {
                 "the query field of `{name}` would be `object`, which is reserved for all objects"
             );
             cx.add(Code::NameCollision, object.span, message)
-                .help("choose another name");
+                .help("choose a different name");
             continue;
         }
         match taken.get(&field) {

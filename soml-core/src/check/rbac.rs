@@ -108,7 +108,7 @@ fn filters(cx: &mut Cx<'_, '_>, filters: &Value) {
             row_rule(
                 cx,
                 operations.span,
-                format!("the filters of `{object}` are no mapping"),
+                format!("the filters of `{object}` are not a mapping"),
             )
             .help(
                 "write a condition for each operation, such as `read: {owner: {EQ: $claims.sub}}`",
@@ -126,7 +126,7 @@ fn filters(cx: &mut Cx<'_, '_>, filters: &Value) {
                 .help_with(|| did_you_mean(name, OPERATIONS));
             }
             if condition.entries().is_none() {
-                row_rule(cx, condition.span, format!("the `{name}` filter of `{object}` is no condition"))
+                row_rule(cx, condition.span, format!("the `{name}` filter of `{object}` is not a condition"))
                     .help("write it as the argument `where` is written, such as `{owner: {EQ: $claims.sub}}`");
             }
             claims(cx, condition);
@@ -142,7 +142,7 @@ fn presets(cx: &mut Cx<'_, '_>, presets: &Value) {
             row_rule(
                 cx,
                 properties.span,
-                format!("the presets of `{object}` are no mapping"),
+                format!("the presets of `{object}` are not a mapping"),
             )
             .help("write a value for each property, such as `owner: $claims.sub`");
             continue;
@@ -160,7 +160,7 @@ fn presets(cx: &mut Cx<'_, '_>, presets: &Value) {
                 row_rule(
                     cx,
                     value.span,
-                    format!("the preset of `{name}` is no value"),
+                    format!("the preset of `{name}` is not a value"),
                 )
                 .help("write a value, a list of values, or a claim such as `$claims.sub`");
             }
@@ -173,7 +173,7 @@ fn presets(cx: &mut Cx<'_, '_>, presets: &Value) {
 fn objects_of<'v>(cx: &mut Cx<'_, '_>, section: &'v Value, key: &str) -> &'v [(String, Value)] {
     let entries = section.entries();
     if entries.is_none() && !section.is_null() {
-        row_rule(cx, section.span, format!("`{key}` is no mapping"))
+        row_rule(cx, section.span, format!("`{key}` is not a mapping"))
             .help("its keys are the names of objects");
     }
     entries.unwrap_or_default()
@@ -192,7 +192,7 @@ fn row_target(cx: &mut Cx<'_, '_>, object: &str, span: Span) -> Option<ObjectId>
 fn claims(cx: &mut Cx<'_, '_>, value: &Value) {
     for_each_text(value, &mut |text, span| {
         if Operand::of(text) == Operand::Malformed {
-            row_rule(cx, span, format!("`{}` is no claim", shorten(text))).help(
+            row_rule(cx, span, format!("`{}` is not a claim", shorten(text))).help(
                 "write `$claims.<name>`, with dots into objects; a text that begins with a dollar sign is written with two",
             );
         }

@@ -158,7 +158,7 @@ fn range(item: &str) -> Result<LangRange, LangSpecError> {
     })
 }
 
-/// Tells whether `text` has the form of a language tag: two or three letters, then subtags of
+/// Returns whether `text` has the form of a language tag: two or three letters, then subtags of
 /// letters and digits with hyphens between.
 ///
 /// Subtags may be longer than the eight characters of BCP 47, since tags such as `zh-classical`

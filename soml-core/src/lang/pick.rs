@@ -83,7 +83,7 @@ impl LangSpec {
         any(&of_first)
     }
 
-    /// Tells whether values without a tag stand where the specification selects none of the others:
+    /// Returns whether values without a tag stand where the specification selects none of the others:
     /// always, unless it excludes them.
     #[must_use]
     pub fn admits_untagged(&self) -> bool {
@@ -110,7 +110,7 @@ impl LangSpec {
 }
 
 impl LangRange {
-    /// Tells whether a value with this tag is in the range.
+    /// Returns whether a value with this tag is in the range.
     #[must_use]
     pub fn covers(&self, tag: Option<&str>) -> bool {
         match (self, tag) {
@@ -123,7 +123,7 @@ impl LangRange {
 }
 
 impl LangValidation {
-    /// Tells whether a value with this tag may be written.
+    /// Returns whether a value with this tag may be written.
     #[must_use]
     pub fn allows(&self, tag: Option<&str>) -> bool {
         self.allowed.is_empty()

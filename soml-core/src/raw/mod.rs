@@ -129,7 +129,7 @@ macro_rules! merged {
                 $(self.$inner.merge(&nearer.$inner);)?
             }
 
-            /// Tells whether no key is given.
+            /// Returns whether no key is given.
             pub(crate) fn is_empty(&self) -> bool {
                 $(self.$field.is_none())&&* $(&& self.$inner.is_empty())?
             }

@@ -15,7 +15,7 @@ pub(crate) fn bracketed(text: &str) -> Option<&str> {
     text.strip_prefix('<')?.strip_suffix('>')
 }
 
-/// Tells whether `text` can stand behind a namespace.
+/// Returns whether `text` can stand behind a namespace.
 pub(crate) fn is_local(text: &str) -> bool {
     text.chars().all(allowed)
 }
@@ -38,7 +38,7 @@ const SCHEMES: [&str; 12] = [
     "ark", "data", "did", "doi", "file", "geo", "info", "mailto", "oid", "tag", "urn", "uuid",
 ];
 
-/// Tells whether a text with an undeclared prefix is meant as a full IRI.
+/// Returns whether a text with an undeclared prefix is meant as a full IRI.
 pub(super) fn looks_absolute(scheme: &str, rest: &str) -> bool {
     rest.starts_with("//") || SCHEMES.iter().any(|s| s.eq_ignore_ascii_case(scheme))
 }

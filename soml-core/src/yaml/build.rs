@@ -68,7 +68,7 @@ pub(crate) fn parse<'t>(
     Some(builder.document)
 }
 
-/// Says that a bound was passed and reading stopped.
+/// A limit was exceeded and reading stopped.
 struct Stopped;
 
 struct Builder<'t, 'f> {

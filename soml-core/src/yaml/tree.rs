@@ -133,7 +133,7 @@ impl<'d, 't> NodeRef<'d, 't> {
         }
     }
 
-    /// Tells whether the value is absent: nothing, `~`, `null`, or something reported before.
+    /// Returns whether the value is absent: nothing, `~`, `null`, or something reported before.
     #[must_use]
     pub fn is_null(self) -> bool {
         match self.kind() {
@@ -169,7 +169,7 @@ impl<'d, 't> NodeRef<'d, 't> {
         }
     }
 
-    /// Says what the node is, for messages.
+    /// Describes the node, for messages.
     #[must_use]
     pub fn describe(self) -> &'static str {
         match self.kind() {

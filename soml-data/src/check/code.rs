@@ -71,7 +71,7 @@ macro_rules! codes {
 codes! {
     NoMatchingObjects "NO_MATCHING_OBJECTS" Error
         "class is in the data, but no object of any type of the schema" "classes are in the data, but no object of any type of the schema"
-        "No object of any type of the schema is in the data: the schema describes other data, or its vocabulary is misspelt. The largest classes of the data are listed.";
+        "The data contain no object of any type of the schema: the schema describes different data, or its vocabulary is misspelt. The largest classes of the data are listed.";
     ValueNotOfRange "VALUE_NOT_OF_RANGE" Error
         "value is not in the range" "values are not in the range"
         "A value is not in the declared range: the field is null, with the error `VALUE_ILL_TYPED`.";
@@ -128,11 +128,11 @@ codes! {
         "A value of a property with `rangeCheck` is not an instance of the range: the API skips it, and it does not count for `min` and `max`.";
     ValueConverted "VALUE_CONVERTED" Note
         "value is converted" "values are converted"
-        "A value has another datatype than declared and is converted to an equal value.";
+        "A value has a different datatype than declared and is converted to an equal value.";
     ClassBeside "CLASS_BESIDE" Note
         "object also has a class that is not in the schema" "objects also have a class that is not in the schema"
         "An object also has a type that is not in the schema.";
     NoInstances "NO_INSTANCES" Note
         "object type has no instances" "object types have no instances"
-        "A concrete object type has no instances, and neither has a subclass of it.";
+        "A concrete object type and its subclasses have no instances.";
 }

@@ -54,7 +54,7 @@ impl Default for CheckOptions {
     }
 }
 
-/// What is checked.
+/// The input of a check.
 #[derive(Clone, Copy)]
 pub struct CheckInput<'a> {
     /// The schema.
@@ -75,7 +75,7 @@ pub struct CheckInput<'a> {
 /// their values, and the types of the objects among these.
 ///
 /// # Errors
-/// When the store fails, or the context says that nobody waits any more.
+/// When the store fails, or the context says that no one waits any more.
 pub async fn check(
     input: &CheckInput<'_>,
     context: &CallContext,
@@ -327,7 +327,7 @@ impl Run<'_> {
         Ok(targets)
     }
 
-    /// Tells whether the store is known to have no statement about a node.
+    /// Returns whether the store is known to have no statement about a node.
     fn is_missing(&self, node: &NamedNode) -> Result<bool, StoreError> {
         let Some(statements) = self.input.statements else {
             return Ok(false);

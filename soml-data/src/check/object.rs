@@ -128,7 +128,7 @@ impl Constraints {
         }
     }
 
-    /// Tells whether a value is in the closed list.
+    /// Returns whether a value is in the closed list.
     pub(super) fn lists(&self, value: &Term) -> bool {
         self.listed.is_empty() || self.listed.iter().any(|listed| listed == text(value))
     }

@@ -19,7 +19,7 @@ pub struct CheckReport {
     pub objects: Vec<Members>,
     /// Findings, errors first, then in the order of the schema.
     pub findings: Vec<CheckFinding>,
-    /// What was not looked at, and why, a sentence each.
+    /// Checks that were not made, and why, one sentence each.
     pub not_checked: Vec<String>,
 }
 

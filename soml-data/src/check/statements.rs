@@ -103,7 +103,7 @@ pub(super) fn check_classes(
     Ok(())
 }
 
-/// Tells whether some type of a node is known.
+/// Returns whether some type of a node is known.
 fn is_object(
     types: &Types<'_>,
     statements: &dyn Statements,

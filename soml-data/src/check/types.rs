@@ -47,7 +47,7 @@ impl<'a> Types<'a> {
         self.properties.iter().map(|(property, _)| property)
     }
 
-    /// Tells whether some object has the type.
+    /// Returns whether some object has the type.
     pub(super) fn knows(&self, property: usize, ty: &NamedNode) -> bool {
         self.properties[property].1.contains_key(ty)
     }

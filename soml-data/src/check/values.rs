@@ -133,7 +133,7 @@ impl Values<'_> {
         }
     }
 
-    /// Says how a value differs from its range.
+    /// Describes how a value differs from its range.
     fn misfit(&self, code: CheckCode, value: &Term) -> String {
         let (found, declared) = (kind(value), self.range_name());
         match (code, self.check.property.range) {
@@ -183,14 +183,14 @@ impl Values<'_> {
         }
     }
 
-    /// Tells whether an object is of the range.
+    /// Returns whether an object is of the range.
     fn is_in_range(&self, range: ObjectId, types: &NodeTypes) -> bool {
         let in_range = |id: &ObjectId| self.schema.is_a(*id, range);
         let own = self.schema[range].kind == ObjectKind::Abstract && types.matched.contains(&range);
         own || types.leaves.iter().any(in_range)
     }
 
-    /// Tells whether `rangeCheck` takes a value away, since it is no object of the range.
+    /// Returns whether `rangeCheck` takes a value away, since it is no object of the range.
     fn is_left_out(&self, value: &Term) -> bool {
         let property = self.check.property;
         let (Range::Object(range), Term::NamedNode(node)) = (property.range, value) else {
@@ -282,7 +282,7 @@ fn language(value: &Term) -> Option<String> {
     }
 }
 
-/// Says what a value is.
+/// Describes the kind of a value.
 fn kind(value: &Term) -> String {
     match value {
         Term::NamedNode(_) => "an IRI".to_owned(),
@@ -313,7 +313,7 @@ fn scalar_fit(scalar: Scalar, value: &Term, is_cast: bool) -> Fit {
     }
 }
 
-/// Tells whether a numeric literal is of the family of a scalar: whole, decimal or binary numbers.
+/// Returns whether a numeric literal is of the family of a scalar: whole, decimal or binary numbers.
 fn is_of(scalar: Scalar, value: &Term) -> bool {
     let Term::Literal(literal) = value else {
         return false;
@@ -328,7 +328,7 @@ fn is_of(scalar: Scalar, value: &Term) -> bool {
     }
 }
 
-/// Tells whether an XSD datatype derives from `integer`.
+/// Returns whether an XSD datatype derives from `integer`.
 fn is_whole(name: &str) -> bool {
     name == "integer" || {
         let iri = format!("{XSD}{name}");
@@ -338,7 +338,7 @@ fn is_whole(name: &str) -> bool {
     }
 }
 
-/// Tells whether literals of this datatype are values of the scalar, when they are well formed and
+/// Returns whether literals of this datatype are values of the scalar, when they are well formed and
 /// within its bounds.
 fn may_be_of(scalar: Scalar, value: &Term) -> bool {
     let Term::Literal(literal) = value else {

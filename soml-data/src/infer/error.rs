@@ -6,7 +6,7 @@ use graph_store::StoreError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InferError {
-    /// The store failed, or nobody waits any more.
+    /// The store failed, or no one waits any more.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// No valid document can be written.

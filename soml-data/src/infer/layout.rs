@@ -72,7 +72,7 @@ impl<'a> Layout<'a> {
             .map(|(property, counted)| (property.as_str(), counted))
     }
 
-    /// Tells whether a class declares or inherits a property.
+    /// Returns whether a class declares or inherits a property.
     fn has(&self, class: &str, property: &str) -> bool {
         let mut lineage = self.statistics.lineage(class);
         lineage.any(|of| {
@@ -82,7 +82,7 @@ impl<'a> Layout<'a> {
         })
     }
 
-    /// Tells whether several subclasses have a property, whose values have a range in common that
+    /// Returns whether several subclasses have a property, whose values have a range in common that
     /// says something of them.
     fn is_shared(&self, property: &str, counted: &Property, below: &[&Class]) -> bool {
         let having = || {
@@ -125,7 +125,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Tells whether nine of ten instances have texts, and nothing else.
+/// Returns whether nine of ten instances have texts, and nothing else.
 fn is_name(property: &Property, instances: u64) -> bool {
     let texts = property.kinds.iter().filter(|(kind, _)| match kind {
         Kind::LangString => true,

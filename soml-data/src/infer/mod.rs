@@ -76,7 +76,7 @@ pub struct Inferred {
 /// Costs one walk over the triples of every instance of every class.
 ///
 /// # Errors
-/// When the store fails, or the context says that nobody waits any more; when no valid document can be
+/// When the store fails, or the context says that no one waits any more; when no valid document can be
 /// written, as with an identifier that is none.
 pub fn infer(
     store: &dyn Statements,
@@ -93,7 +93,7 @@ pub fn infer(
 /// schema may have properties.
 ///
 /// # Errors
-/// When the store fails or answers with more rows, or the context says that nobody waits any more; when no
+/// When the store fails or answers with more rows, or the context says that no one waits any more; when no
 /// valid document can be written, as with an identifier that is none.
 pub async fn infer_remote(
     store: &dyn Solutions,

@@ -17,7 +17,7 @@ pub(super) enum InferredRange {
 }
 
 impl InferredRange {
-    /// Tells whether it accepts any literal, or any IRI.
+    /// Returns whether it accepts any literal, or any IRI.
     pub(super) fn is_anything(&self) -> bool {
         matches!(self, InferredRange::Datatype("literal" | "iri"))
     }

@@ -1,4 +1,4 @@
-//! Makes sure that a document is valid before anybody sees it.
+//! Makes sure that a document is valid before anyone sees it.
 //!
 //! Which names are taken is asked of those who know: the document is loaded and its API generated, as
 //! if it were served. What they refuse is renamed, and if that does not help, left out with a comment.

@@ -310,7 +310,7 @@ fn local(name: &str) -> &str {
     name.split_once(':').map_or(name, |(_, local)| local)
 }
 
-/// Says of values that the API does not show that it does not.
+/// Returns the remark for values that the API does not show.
 fn remark(kind: &Kind) -> &'static str {
     match kind {
         Kind::Blank => " (not shown)",
@@ -326,7 +326,7 @@ fn id_prefix(class: &Class) -> Option<&str> {
     (!path.is_empty() && is_absolute_iri(prefix)).then_some(prefix)
 }
 
-/// Says why a class inherits from another.
+/// Describes why a class inherits from another.
 fn reason(parent: &Superclass) -> String {
     match parent.shared {
         None => "by rdfs:subClassOf".to_owned(),

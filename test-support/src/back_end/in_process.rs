@@ -77,7 +77,7 @@ pub enum Loss {
     After,
     /// It is not executed.
     Before,
-    /// It is executed when somebody calls [`Updates::arrive`].
+    /// It is executed when someone calls [`Updates::arrive`].
     Late,
     /// It is not executed, and nothing is from then on.
     Down,
@@ -205,7 +205,7 @@ impl UpdateSession for Updates {
     }
 }
 
-/// Cancels a query when nobody waits for it any more.
+/// Cancels a query when no one waits for it any more.
 fn watch(context: CallContext, token: CancellationToken) -> tokio::task::JoinHandle<()> {
     tokio::spawn(async move {
         let ended = context.cancellation.cancelled();

@@ -31,7 +31,7 @@ use crate::images;
 /// A kind of store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A store over an image, which is built anew for other data.
+    /// A store over an image, which is built again for other data.
     Image,
     /// The same, whose data come and go by transactions, with merges in between.
     WrittenImage,
@@ -335,7 +335,7 @@ impl BackEnd {
     }
 }
 
-/// Tells whether a quad is no part of a record of changes.
+/// Returns whether a quad is no part of a record of changes.
 fn is_data(quad: &Quad) -> bool {
     quad.graph_name != GraphName::from(change_graph::GRAPH)
 }

@@ -235,7 +235,7 @@ fn leaf_of(
     (segments, name)
 }
 
-/// Tells whether an attribute keeps its item out of everything but tests.
+/// Returns whether an attribute keeps its item out of everything but tests.
 pub(super) fn is_for_tests(attribute: &Attribute) -> bool {
     match &attribute.meta {
         Meta::Path(path) => path.is_ident("test"),

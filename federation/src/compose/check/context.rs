@@ -147,7 +147,7 @@ fn collect(set: &[Selected<'_>], leaves: &mut Vec<Type>) -> Result<(), String> {
     }
     for selected in set {
         match selected {
-            Selected::Typename => return Err("`__typename` is no value of a context".to_owned()),
+            Selected::Typename => return Err("`__typename` is not a value of a context".to_owned()),
             Selected::Fragment { inner, .. } => collect(inner, leaves)?,
             Selected::Field(field) if field.inner.is_empty() => {
                 let name = Type::Named(field.field.ty.inner_named_type().clone());

@@ -43,8 +43,9 @@ fn check_list_size(
     let span = directive.location();
     let sized = names(directive, "sizedFields");
     if !field.ty.is_list() && sized.is_empty() {
-        let message =
-            format!("`@listSize` is on `{coordinate}`, which is no list and names no sized fields");
+        let message = format!(
+            "`@listSize` is on `{coordinate}`, which is not a list and names no sized fields"
+        );
         checked.report(
             CompositionCode::LIST_SIZE_APPLIED_TO_NON_LIST,
             coordinate,
@@ -71,7 +72,9 @@ fn check_list_size(
         if argument.is_none_or(|argument| !is_integer(&argument.ty)) {
             let message = match argument {
                 None => format!("`{coordinate}` has no argument `{name}`, which `@listSize` names"),
-                Some(_) => format!("the slicing argument `{name}` of `{coordinate}` is no `Int`"),
+                Some(_) => {
+                    format!("the slicing argument `{name}` of `{coordinate}` is not an `Int`")
+                }
             };
             let code = CompositionCode::LIST_SIZE_INVALID_SLICING_ARGUMENT;
             checked.report(code, coordinate, span, message);
@@ -85,7 +88,10 @@ fn check_list_size(
     for path in sized {
         let (code, problem) = match is_list_at(checked, inner, &path) {
             Some(true) => continue,
-            Some(false) => (CompositionCode::LIST_SIZE_APPLIED_TO_NON_LIST, "is no list"),
+            Some(false) => (
+                CompositionCode::LIST_SIZE_APPLIED_TO_NON_LIST,
+                "is not a list",
+            ),
             None => (
                 CompositionCode::LIST_SIZE_INVALID_SIZED_FIELD,
                 "its type does not have",

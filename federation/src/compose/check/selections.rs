@@ -70,7 +70,7 @@ fn selected<'s>(
     let fields = directive.specified_argument_by_name("fields")?;
     let Some(text) = fields.as_str() else {
         let message = format!(
-            "`fields` of `@{}` on `{coordinate}` is no string: {fields}",
+            "`fields` of `@{}` on `{coordinate}` is not a string: {fields}",
             codes.name
         );
         checked.report(codes.no_string, coordinate, span, message);
@@ -172,7 +172,8 @@ fn check_requires(
     };
     for (parent, leaf) in leaves_to_complain_of(checked, &set) {
         let message = format!(
-            "`@requires` on `{coordinate}` selects `{parent}.{leaf}`, which is not `@external`: the subgraph has it anyway"
+            "`@requires` on `{coordinate}` selects `{parent}.{leaf}`, which is not `@external`: the \
+             subgraph resolves it anyway"
         );
         let code = CompositionCode::REQUIRES_FIELDS_MISSING_EXTERNAL;
         checked.report(code, &coordinate, directive.location(), message);
@@ -232,7 +233,8 @@ fn check_provides(
     }
     for (parent, leaf) in leaves_to_complain_of(checked, &set) {
         let message = format!(
-            "`@provides` on `{coordinate}` selects `{parent}.{leaf}`, which is not `@external`: the subgraph has it anyway"
+            "`@provides` on `{coordinate}` selects `{parent}.{leaf}`, which is not `@external`: the \
+             subgraph resolves it anyway"
         );
         checked.report(
             CompositionCode::PROVIDES_FIELDS_MISSING_EXTERNAL,
@@ -336,7 +338,8 @@ fn check_use(
         return;
     }
     let message = format!(
-        "`{coordinate}` is external, and no `@key`, `@requires`, `@provides` or `@fromContext` selects it and no interface needs it"
+        "`{coordinate}` is external, but no `@key`, `@requires`, `@provides` or `@fromContext` \
+         selects it and no interface needs it"
     );
     checked.report(CompositionCode::EXTERNAL_UNUSED, coordinate, span, message);
     if let Some(error) = checked.errors.last_mut() {

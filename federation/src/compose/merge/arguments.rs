@@ -217,7 +217,8 @@ impl Merge<'_> {
             self.report(code, coordinate, places, message);
         } else {
             let message = format!(
-                "`{coordinate}` takes its value from a context in {contextual}, and is left out although {names} would take it"
+                "`{coordinate}` takes its value from a context in {contextual}, and is left out \
+                 although {names} would accept it"
             );
             let code = HintCode::CONTEXTUAL_ARGUMENT_NOT_CONTEXTUAL_IN_ALL_SUBGRAPHS;
             self.hint(code, coordinate, places, message);

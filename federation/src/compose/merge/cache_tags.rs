@@ -21,7 +21,7 @@ use crate::supergraph::join::DirectiveBuilder;
 const NAME: &str = "federation__cacheTag";
 
 impl Merge<'_> {
-    /// Says which subgraphs give which tags, in the form in which supergraphs carry directives of subgraphs.
+    /// Returns which subgraphs give which tags, as `@join__directive` in the supergraph.
     pub(super) fn cache_tags(&self, found: &[(usize, &Node<Directive>)]) -> Vec<Node<Directive>> {
         let mut by_format: IndexMap<&str, Vec<Node<Value>>> = IndexMap::default();
         for (at, directive) in found {
@@ -113,7 +113,7 @@ fn problem_of_type(
         .collect();
     if keys.is_empty() {
         let why = format!(
-            "only entities are cached, and `{}` has no resolvable key",
+            "only entities are cached, but `{}` has no resolvable key",
             ty.name()
         );
         return Some((why, "add a `@key` to the type, or remove `@cacheTag`"));
@@ -129,7 +129,7 @@ fn problem_of_type(
             };
             let lacking = keys.iter().find(|key| lacks(&key.fields))?;
             Some(format!(
-                "`{}` is no scalar or enum of the key \"{}\"",
+                "`{}` is not a scalar or enum of the key \"{}\"",
                 path.join("."),
                 lacking.fields
             ))
@@ -167,8 +167,12 @@ fn problem_of_field(
             }
             let is_leaf = |name: &Name| schema.get_input_object(name).is_none();
             let is_known = ty.is_some_and(|ty| !ty.is_list() && is_leaf(ty.inner_named_type()));
-            (!is_known)
-                .then(|| format!("`{}` is no scalar or enum of the arguments", path.join(".")))
+            (!is_known).then(|| {
+                format!(
+                    "`{}` is not a scalar or enum of the arguments",
+                    path.join(".")
+                )
+            })
         },
     )
 }

@@ -152,7 +152,7 @@ impl Merge<'_> {
                 .iter()
                 .map(|(alias, subgraph, _)| format!("`{alias}` in `{}`", subgraph.name));
             let message = format!(
-                "`@{name}` is composed, and is called {}, where it is not",
+                "`@{name}` is composed, but is called {}, where it is not",
                 said.collect::<Vec<_>>().join(", ")
             );
             let places = others

@@ -285,7 +285,7 @@ impl Merge<'_> {
         let locations: Vec<_> = locations.copied().collect();
         if locations.is_empty() {
             let message = format!(
-                "`{coordinate}` is left out, since no location of it is known to all subgraphs"
+                "`{coordinate}` is left out, since no location of it is common to all subgraphs"
             );
             let code = HintCode::NO_EXECUTABLE_DIRECTIVE_INTERSECTION;
             self.hint(code, coordinate, self.definitions(found), message);

@@ -71,7 +71,7 @@ impl Merge<'_> {
         match (is_input, is_output) {
             (true, true) => {
                 let message = format!(
-                    "`{name}` is both input and output, and `{value}` is missing in {missing}"
+                    "`{name}` is both input and output, but `{value}` is missing in {missing}"
                 );
                 let code = CompositionCode::ENUM_VALUE_MISMATCH;
                 self.report(code, &coordinate, places, message);

@@ -125,7 +125,7 @@ impl<'m> Merge<'m> {
             let merged = merged.filter_map(|it| Some((directives::merged(&it.name)?, place(it))));
             for (name, place) in merged.collect::<Vec<_>>() {
                 let message =
-                    format!("`{coordinate}` is external, and has `@{name}`, which is merged");
+                    format!("`{coordinate}` is external, but has `@{name}`, which is merged");
                 let code = CompositionCode::MERGED_DIRECTIVE_APPLICATION_ON_EXTERNAL;
                 self.report(code, coordinate, vec![place], message);
             }
@@ -144,7 +144,7 @@ impl<'m> Merge<'m> {
             return Some(own);
         }
         let message = format!(
-            "`{coordinate}` is external in {}, and nobody resolves it",
+            "`{coordinate}` is external in {}, and no subgraph resolves it",
             self.named(sources.iter().map(|it| it.at))
         );
         let places = sources
@@ -275,7 +275,8 @@ impl<'m> Merge<'m> {
                 }
                 if found.default_value != argument.default_value {
                     let message = format!(
-                        "the argument `{}` of `{coordinate}` has another default value where it is external in `{subgraph}`",
+                        "the argument `{}` of `{coordinate}` has a different default value where it \
+                         is external in `{subgraph}`",
                         argument.name
                     );
                     findings.push((

@@ -70,7 +70,7 @@ impl Merge<'_> {
         })))
     }
 
-    /// Says which subgraphs have a field, where some lack it, and the types that they give to it, where those differ.
+    /// Adds which subgraphs have a field if some lack it, and its types in subgraphs if they differ.
     fn with_types(
         &self,
         given: &[(usize, &Node<InputValueDefinition>)],

@@ -58,7 +58,7 @@ impl Merge<'_> {
             return;
         }
         let message = format!(
-            "`{}` resolves the interface `{name}` by the key `{}`, and lacks its implementations {}",
+            "`{}` resolves the interface `{name}` by the key `{}`, but lacks its implementations {}",
             subgraph.name,
             key.fields,
             missing.join(", ")
@@ -79,7 +79,7 @@ impl Merge<'_> {
             return;
         }
         let message = format!(
-            "`{}` has the interface `{name}` as an object, and knows its implementations {} beside it",
+            "`{}` has the interface `{name}` as an object, but also has its implementations {}",
             subgraph.name,
             known.join(", ")
         );

@@ -299,8 +299,8 @@ impl Merge<'_> {
                 continue;
             };
             let message = format!(
-                "`{}` links `{}`, which needs federation 2.{needed}, beside federation 2.{minor}; \
-                 it is composed as if it linked federation 2.{needed}",
+                "`{}` links `{}`, which needs federation 2.{needed}, together with federation \
+                 2.{minor}; it is composed as if it linked federation 2.{needed}",
                 subgraph.name,
                 link.versioned(),
             );

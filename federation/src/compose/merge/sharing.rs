@@ -55,9 +55,9 @@ impl<'m> Merge<'m> {
         let all = self.named(resolving.iter().map(|source| source.at));
         let names = self.named(private.iter().map(|source| source.at));
         let message = if private.len() == resolving.len() {
-            format!("`{coordinate}` is resolved by {all}, and is `@shareable` in none of them")
+            format!("`{coordinate}` is resolved by {all}, but is `@shareable` in none of them")
         } else {
-            format!("`{coordinate}` is resolved by {all}, and is not `@shareable` in {names}")
+            format!("`{coordinate}` is resolved by {all}, but is not `@shareable` in {names}")
         };
         let places: Vec<_> = resolving
             .iter()
@@ -89,7 +89,7 @@ impl<'m> Merge<'m> {
         marked.is_some()
     }
 
-    /// Says of an `@override` that it names a subgraph which does not exist.
+    /// Returns a note for an `@override` that names a subgraph which does not exist.
     fn stray_override(&self, source: &FieldSource<'_>) -> Option<String> {
         let directive = source.field.directives.get("federation__override")?;
         let from = text(directive, "from")?;

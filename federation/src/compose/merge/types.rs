@@ -118,7 +118,7 @@ impl<'m> Merge<'m> {
         let is_object = |ty: &ExtendedType| ty.directives().has("federation__interfaceObject");
         if sources.iter().all(|(_, ty)| is_object(ty)) {
             let message = format!(
-                "`{name}` has `@interfaceObject`, and no subgraph defines it as an interface"
+                "`{name}` has `@interfaceObject`, but no subgraph defines it as an interface"
             );
             let places = self.places_of(sources);
             self.report(
@@ -132,14 +132,14 @@ impl<'m> Merge<'m> {
         true
     }
 
-    /// A type that is only extended needs somebody who defines it.
+    /// A type that is only extended needs someone who defines it.
     fn check_base(&mut self, name: &Name, sources: &Sources<'_, ExtendedType>) {
         let is_base = |at: usize| !self.subgraphs[at].undefined.contains(name);
         if is_root(name) || sources.iter().any(|(at, _)| is_base(*at)) {
             return;
         }
         let in_subgraphs = self.named(sources.iter().map(|(at, _)| *at));
-        let message = format!("`{name}` is extended in {in_subgraphs}, and no subgraph defines it");
+        let message = format!("`{name}` is extended in {in_subgraphs}, but no subgraph defines it");
         let code = CompositionCode::EXTENSION_WITH_NO_BASE;
         let error = CompositionError::new(code, message)
             .about(name.as_str())
@@ -233,7 +233,7 @@ impl<'m> Merge<'m> {
             return;
         }
         let message = format!(
-            "`{name}` has a key in {}, and none in {}",
+            "`{name}` has a key in {}, but none in {}",
             self.named(with.iter().map(|(at, _)| *at)),
             self.named(without.iter().map(|(at, _)| *at))
         );

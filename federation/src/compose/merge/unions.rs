@@ -38,7 +38,7 @@ impl Merge<'_> {
             if !missing.is_empty() {
                 let member = &member.name;
                 let names = self.named(missing.iter().map(|(at, _)| *at));
-                let message = format!("`{member}` is no member of `{name}` in {names}");
+                let message = format!("`{member}` is not a member of `{name}` in {names}");
                 let places = missing.iter();
                 let places = places.map(|(at, union)| self.place(*at, union.name.location()));
                 let places = places.collect();

@@ -77,7 +77,8 @@ fn check_field(
     if let Some(missing) = missing {
         let coordinate = format!("{}.{}", ty.name(), field.name);
         let message = format!(
-            "`{coordinate}` needs `{missing}`, and does not demand of requests what that field does"
+            "`{coordinate}` needs `{missing}`, but does not have the same requirements as that \
+             field"
         );
         let code = CompositionCode::MISSING_TRANSITIVE_AUTH_REQUIREMENTS;
         let error = CompositionError::new(code, message)

@@ -37,9 +37,10 @@ pub(in crate::compose) fn check(
         });
         let error = CompositionError::new(CompositionCode::INVALID_GRAPHQL, message);
         let error = error.about(coordinate).at_all(known);
-        errors.push(
-            error.help("give all subgraphs what the default value uses, or take another one"),
-        );
+        errors.push(error.help(
+            "define what the default value uses in all subgraphs, or use a different \
+                        default value",
+        ));
     }
     if errors.is_empty() {
         Ok(())

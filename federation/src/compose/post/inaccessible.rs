@@ -102,7 +102,7 @@ impl Checked<'_> {
         };
         if is_empty {
             let name = ty.name();
-            let message = format!("`{name}` is accessible, and everything in it is inaccessible");
+            let message = format!("`{name}` is accessible, but everything in it is inaccessible");
             self.report(
                 CompositionCode::ONLY_INACCESSIBLE_CHILDREN,
                 name,
@@ -120,7 +120,7 @@ impl Checked<'_> {
             if is_hidden(&definition.directives) {
                 if let Some(interface) = hidden_in {
                     let message =
-                        format!("`{coordinate}` is inaccessible, and `{interface}.{field}` is not");
+                        format!("`{coordinate}` is inaccessible, but `{interface}.{field}` is not");
                     let code = CompositionCode::IMPLEMENTED_BY_INACCESSIBLE;
                     self.report(code, &coordinate, (name, Some(field)), message);
                 }
@@ -144,7 +144,7 @@ impl Checked<'_> {
                     self.interface_that_shows(ty, field, Some(&argument.name))
                 {
                     let message =
-                        format!("`{coordinate}` is inaccessible, and that of `{interface}` is not");
+                        format!("`{coordinate}` is inaccessible, but that of `{interface}` is not");
                     let code = CompositionCode::IMPLEMENTED_BY_INACCESSIBLE;
                     self.report(code, &coordinate, (name, Some(field)), message);
                 }
@@ -209,7 +209,7 @@ impl Checked<'_> {
     fn check_type(&mut self, coordinate: &str, place: (&str, Option<&str>), ty: &Type) {
         let inner = ty.inner_named_type();
         if self.is_hidden_name(inner) {
-            let message = format!("`{coordinate}` is accessible, and its type `{inner}` is not");
+            let message = format!("`{coordinate}` is accessible, but its type `{inner}` is not");
             self.report(
                 CompositionCode::REFERENCED_INACCESSIBLE,
                 coordinate,

@@ -39,7 +39,8 @@ pub(super) fn check(merged: &Merged, subgraphs: &[Subgraph], errors: &mut Vec<Co
                     .map(|subgraph| format!("`{}`", subgraph.name))
                     .collect();
                 let message = format!(
-                    "`{name}` implements `{}`, which has the field `{field}` in {}, and has no such field itself",
+                    "`{name}` implements `{}`, which has the field `{field}` in {}, but has no such \
+                     field itself",
                     interface.name,
                     having.join(", ")
                 );

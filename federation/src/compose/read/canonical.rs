@@ -203,8 +203,7 @@ fn root_types(document: &Document, reading: &mut Reading<'_>) -> HashMap<Name, N
         if let Some(other) = defined.find(is_type) {
             let message = format!("the type `{usual}` is not the {operation} type of the subgraph");
             let error = CompositionError::new(code, message).about(usual.as_str());
-            let help =
-                "composed schemas use this name for the root type: give the type another name";
+            let help = "composed schemas use this name for the root type: rename the type";
             reading.report(error.at(reading.place(other.location())).help(help));
             continue;
         }

@@ -55,7 +55,7 @@ fn check_one(
     }
     let deprecated = input.directives.get("deprecated");
     if let Some(directive) = deprecated.filter(|_| input.is_required()) {
-        let message = format!("`{coordinate}` is required, and cannot be deprecated");
+        let message = format!("`{coordinate}` is required, so it cannot be deprecated");
         let place = reading.place(directive.location());
         let error = CompositionError::new(CompositionCode::INVALID_GRAPHQL, message);
         let error = error.about(coordinate).at(place);

@@ -189,7 +189,7 @@ impl Links {
             let error =
                 CompositionError::new(CompositionCode::INVALID_LINK_DIRECTIVE_USAGE, message)
                     .at(reading.place(link.directive.location()))
-                    .help("give one of them another name with `as`");
+                    .help("rename one of them with `as`");
             reading.report(error);
             return;
         }
@@ -372,7 +372,7 @@ fn link(directive: &Node<Directive>) -> Result<Link, Problem> {
         Some(name) => match name.as_str() {
             Some(name) if !name.is_empty() => name.to_owned(),
             _ if name.is_null() => feature.clone(),
-            _ => return Err(usage("`as` of `@link` is no name")),
+            _ => return Err(usage("`as` of `@link` is not a name")),
         },
     };
     let is_purpose = |purpose: &Node<Value>| {
@@ -388,7 +388,7 @@ fn link(directive: &Node<Directive>) -> Result<Link, Problem> {
     if let Some(list) = text("import").filter(|list| !list.is_null()) {
         let list = list
             .as_list()
-            .ok_or_else(|| usage("`import` of `@link` is no list"))?;
+            .ok_or_else(|| usage("`import` of `@link` is not a list"))?;
         for item in list {
             imports.push(import(item)?);
         }
@@ -432,7 +432,7 @@ fn import(item: &Node<Value>) -> Result<(String, String), Problem> {
 /// Splits the URL of a feature into its identity, its name and its version.
 fn parts(url: &str) -> Result<(String, String, (u32, u32)), Problem> {
     let invalid = |what: &str| {
-        let message = format!("`{url}` is no URL of a feature: {what}");
+        let message = format!("`{url}` is not a URL of a feature: {what}");
         (CompositionCode::INVALID_LINK_IDENTIFIER, message)
     };
     let (scheme, rest) = url
@@ -450,7 +450,7 @@ fn parts(url: &str) -> Result<(String, String, (u32, u32)), Problem> {
         Some((major.parse().ok()?, minor.parse().ok()?))
     });
     let version =
-        version.ok_or_else(|| invalid("its last segment is no version such as `v2.3`"))?;
+        version.ok_or_else(|| invalid("its last segment is not a version such as `v2.3`"))?;
     let feature = before.rsplit('/').next().unwrap_or_default();
     Ok((before.to_owned(), feature.to_owned(), version))
 }

@@ -187,7 +187,7 @@ fn undefined(document: &Document, schema: &Schema) -> HashSet<Name> {
 /// Returns the objects and interfaces that are defined without a field, so that all of their fields are in extensions.
 ///
 /// Libraries print such a definition beside an extension of federation 1, for tools that know no extensions without a
-/// definition. It does not make the fields the subgraph's own, and is a definition all the same: nobody else has to
+/// definition. It does not make the fields the subgraph's own, and is a definition all the same: no one else has to
 /// define the type.
 fn without_fields(document: &Document) -> impl Iterator<Item = Name> {
     let empty = document.definitions.iter().filter_map(|it| match it {
@@ -226,7 +226,7 @@ fn invalid_graphql(subgraph: &str, errors: &DiagnosticList) -> Vec<CompositionEr
     errors.collect()
 }
 
-/// Says directives as the subgraph writes them, and what to do about those that are not imported.
+/// Names directives as the subgraph does, and adds help for those that are not imported.
 fn explain(error: &mut CompositionError, links: &Links) {
     for (written, canonical) in &links.directives {
         error.message = error

@@ -17,20 +17,20 @@ pub struct HttpOptions {
     pub idle_timeout: Duration,
     /// Maximum time of one exchange, the wait for its turn included. The deadline of a request holds beside it.
     pub request_timeout: Duration,
-    /// For how long a connection is kept that nobody uses. Shorter than servers keep them: what is sent on a
+    /// For how long a connection is kept that no one uses. Shorter than servers keep them: what is sent on a
     /// connection that is being closed is lost.
     pub pool_idle_timeout: Duration,
-    /// Maximum number of connections to one server that are kept while nobody uses them.
+    /// Maximum number of connections to one server that are kept while no one uses them.
     pub max_idle_connections: usize,
     /// Maximum number of exchanges with one subgraph at a time; others wait for their turn.
     pub max_concurrent_requests: usize,
     /// How the subscriptions of subgraphs are reached, by name; as server-sent events at the same address where
     /// nothing is said.
     pub subscriptions: BTreeMap<String, SubscriptionSource>,
-    /// How often the other side of a subscription is asked for a sign of life; one that gives none until the next
-    /// time is given up. Zero never asks.
+    /// How often a subgraph with open subscriptions is pinged; if it does not answer before the next ping, the
+    /// subscriptions fail. Zero disables pings.
     pub ping_interval: Duration,
-    /// Certificates of authorities to trust beside those of the system, as PEM.
+    /// Certificate authorities to trust in addition to those of the system, as PEM.
     pub authorities: Option<Vec<u8>>,
 }
 
@@ -85,7 +85,7 @@ pub enum HttpOptionsError {
     #[error("the subgraph `{0}` has no valid address; an http:// or https:// URL is expected")]
     Address(String),
     /// Subscriptions of a subgraph are configured that is not there.
-    #[error("subscriptions are configured for `{0}`, which is no subgraph")]
+    #[error("subscriptions are configured for `{0}`, which is not a subgraph")]
     Unknown(String),
     /// No request could be sent, or more than can be counted.
     #[error(

@@ -28,7 +28,7 @@ pub(in crate::image) struct NewTerms {
     /// Numbers by the hash of their term.
     numbers: GenericHashMap<u64, Numbers, FixedState, DefaultSharedPtr>,
     hasher: RandomState,
-    /// What somebody has put in order, shared with the terms before and after a change.
+    /// What someone has put in order, shared with the terms before and after a change.
     ordered: Arc<Mutex<Arc<Ordered>>>,
 }
 
@@ -94,7 +94,7 @@ impl NewTerms {
         if unordered <= UNORDERED.max(known.numbers.len() / UNORDERED_SHARE) {
             return known;
         }
-        // Nobody waits for it; who comes meanwhile does the same.
+        // No one waits for it; who comes meanwhile does the same.
         let ordered = Arc::new(known.with_all(self));
         *shared() = Arc::clone(&ordered);
         ordered

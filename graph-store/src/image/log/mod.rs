@@ -270,7 +270,7 @@ impl Log {
         })
     }
 
-    /// Opens the file again after a failure, and removes what nobody was told of.
+    /// Opens the file again after a failure, and removes what no one was told of.
     fn reopen(&self, last: u64) -> Result<(), ImageError> {
         if self.held().is_some() {
             return Ok(());
@@ -315,7 +315,7 @@ impl Log {
         written
     }
 
-    /// Says that the folder is read from another image from now on, and removes the changes that it holds;
+    /// Records that the folder is read from a different image from now on, and removes the changes contained in it;
     /// `last` is the sequence of the last commit. With an error comes whether nothing was written for certain.
     pub(super) fn set_state(
         &self,
@@ -442,7 +442,7 @@ fn copied(mut file: &File) -> Result<InMemoryBackend, Failed> {
 fn builder() -> redb::Builder {
     let mut builder = Database::builder();
     builder.set_cache_size(CACHE);
-    // Otherwise pages that somebody has changed are trusted.
+    // Otherwise pages that someone has changed are trusted.
     builder.set_check_integrity_on_open(true);
     builder
 }
@@ -472,7 +472,9 @@ fn contradiction() -> Damage {
 }
 
 fn damaged(sequence: u64) -> Damage {
-    Damage(format!("transaction {sequence} is not as it was written"))
+    Damage(format!(
+        "transaction {sequence} differs from what was written"
+    ))
 }
 
 fn whole_record(sequence: u64, said: &[u8]) -> Result<ChangeRecord, Failed> {
@@ -577,7 +579,7 @@ fn remove_after(database: &Database, last: u64) -> Result<(), Failed> {
 
 fn read_state(database: &Database) -> Result<State, Failed> {
     let table = database.begin_read()?.open_table(STATE)?;
-    let damage = || Damage("its state is not as it was written".to_owned());
+    let damage = || Damage("its state differs from what was written".to_owned());
     let bytes = table.get(NOW)?.ok_or_else(damage)?;
     State::read(bytes.value()).ok_or_else(|| unread(0, bytes.value(), damage))
 }

@@ -111,7 +111,7 @@ fn a_commit_that_cannot_be_synced_is_taken_back_with_those_that_go_on_from_it() 
         let third = block_on(open.commit(record("third"), &context));
         (first, second, third)
     });
-    // It was written, and nobody knows whether it is on the disk.
+    // It was written, and no one knows whether it is on the disk.
     assert!(
         matches!(first, Err(StoreError::OutcomeUnknown(_))),
         "{first:?}"
@@ -174,7 +174,7 @@ fn what_was_answered_before_its_sync_is_kept_until_it_can_be() {
     let store = ImageStore::create(folder.path(), ImageBuilder::new(), &options).unwrap();
     add(&store, 1).unwrap();
     disk.is_full.store(true, SeqCst);
-    // It is taken, since nobody has found out yet.
+    // It is taken, since no one has found out yet.
     let mut taken = 1;
     let started = Instant::now();
     let refused = loop {

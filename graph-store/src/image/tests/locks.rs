@@ -1,4 +1,4 @@
-//! Folders that somebody else uses, that only their owner may read, and that cannot be written to.
+//! Folders that someone else uses, that only their owner may read, and that cannot be written to.
 
 use std::fs;
 use std::sync::atomic::Ordering::SeqCst;

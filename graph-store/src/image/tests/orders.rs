@@ -1,4 +1,4 @@
-//! Orders of objects that are kept over commits, merges and starts equal those that are sorted anew.
+//! Orders of objects that are kept over commits, merges and starts equal those that are sorted again.
 
 use std::fs;
 use std::sync::atomic::Ordering::SeqCst;
@@ -362,7 +362,7 @@ fn whoever_writes_much_lets_orders_follow() {
         }
         assert_eq!(work(&store, &titles_of(0), "places"), 0);
     }
-    // Nobody asks for it.
+    // No one asks for it.
     for object in (0..40).step_by(2) {
         add_title(&store, object, object + 2);
         add_title(&store, object, object + 3);

@@ -34,7 +34,7 @@ use crate::store::{Windowed, compare_keys};
 #[cfg(feature = "image")]
 pub(crate) const KEPT_BYTES: usize = 64 << 20;
 
-/// How often writers let an order follow that nobody asks for.
+/// How often writers let an order follow that no one asks for.
 #[cfg(feature = "image")]
 const UNASKED: u32 = if cfg!(test) { 8 } else { 1_024 };
 
@@ -214,7 +214,7 @@ impl<N> KeptOrders<N> {
         self.known().kept.clone()
     }
 
-    /// Returns the orders that writers shall let follow: those that somebody has asked for not long ago.
+    /// Returns the orders that writers shall let follow: those that someone has asked for not long ago.
     pub(crate) fn asked(&self) -> Vec<Kept<N>> {
         let mut known = self.known();
         let asked = known.kept.iter_mut();

@@ -26,7 +26,7 @@ use crate::store::{ServerState, StoreInfo};
 /// Largest result of a check, which is a row or none.
 const RESULT: u64 = 64 << 10;
 
-/// How long a check takes where its timeout is disabled: nobody would look again at a server that never answers one.
+/// How long a check takes where its timeout is disabled: no one would look again at a server that never answers one.
 const LONGEST_CHECK: Duration = Duration::from_secs(60);
 
 /// How long a request has waited for a server whose silence is looked into when the request is dropped.
@@ -171,7 +171,7 @@ impl Cluster {
         if let Some(kind) = self.kind.get() {
             return Ok(*kind);
         }
-        // Nobody waits for what another server does not answer.
+        // No one waits for what another server does not answer.
         let kind = detect(exchange).await?;
         if self.kind.set(kind).is_ok() {
             let (address, kind) = (exchange.server.name(), kind.as_str());

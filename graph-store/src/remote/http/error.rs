@@ -36,10 +36,10 @@ pub enum OptionsError {
     #[error("`{0}` cannot be the base of an address")]
     Base(String),
     /// A token that HTTP cannot carry.
-    #[error("the token holds characters that HTTP cannot carry")]
+    #[error("the token contains characters that are not allowed in HTTP headers")]
     Token,
     /// The HTTP client cannot be made.
-    #[error("failed to make the HTTP client")]
+    #[error("failed to set up the HTTP client")]
     Client(#[source] reqwest::Error),
     /// TLS cannot be set up.
     #[error("failed to set up TLS")]
@@ -97,11 +97,11 @@ pub(super) enum HttpError {
     Lost { address: String, cause: String },
     #[error("{address} sent nothing for {} ms", .timeout.as_millis())]
     Silent { address: String, timeout: Duration },
-    #[error("{address} has failed not long ago, and is skipped")]
+    #[error("{address} has failed recently and is skipped")]
     Skipped { address: String },
     #[error("no connection to {address} became free within {} ms", .timeout.as_millis())]
     Busy { address: String, timeout: Duration },
-    #[error("{address} gave no whole answer within {} ms", .timeout.as_millis())]
+    #[error("{address} sent no complete response within {} ms", .timeout.as_millis())]
     Slow { address: String, timeout: Duration },
     #[error("{address} wants other credentials: {status}{}", said(.text))]
     Credentials {
@@ -127,7 +127,7 @@ pub(super) enum HttpError {
         found: String,
         text: String,
     },
-    #[error("{address} answered in the encoding `{found}`, which was not asked for")]
+    #[error("{address} answered in the encoding `{found}`, which was not requested")]
     Encoding { address: String, found: String },
     #[error("the result of {address} broke off after {bytes} bytes: {cause}")]
     Broken {
@@ -140,7 +140,7 @@ pub(super) enum HttpError {
     #[error("the result of {address} is malformed: {cause}")]
     Malformed { address: String, cause: String },
     #[error(
-        "the result of {address} is malformed, or was broken off, since its end is not marked: {cause}"
+        "the result of {address} is malformed or truncated, since its end is not marked: {cause}"
     )]
     Unfinished { address: String, cause: String },
     #[error("the result of {address} is larger than {limit} bytes")]

@@ -64,7 +64,7 @@ async fn batch(rows: &mut RowReader<'_>) -> Result<Result<Batch, StoreError>, Ht
         match quad(term(), term(), term(), term()) {
             Some(quad) if change_graph::is_own(&quad) => {}
             Some(quad) => batch.push(quad),
-            None => return Ok(Err(malformed("a result has a row that is no quad"))),
+            None => return Ok(Err(malformed("a result has a row that is not a quad"))),
         }
     }
     Ok(Ok(batch))

@@ -169,7 +169,7 @@ impl Server {
         Arc::clone(&self.checking).lock_owned().await
     }
 
-    /// Returns the turn of checking the server, unless somebody has it.
+    /// Returns the turn of checking the server, unless someone has it.
     pub(super) fn free_turn(&self) -> Option<OwnedMutexGuard<()>> {
         Arc::clone(&self.checking).try_lock_owned().ok()
     }
@@ -184,7 +184,7 @@ impl Server {
     /// Records that the server answered.
     pub(super) fn set_back(&self) {
         if self.server.set_back() {
-            tracing::info!(address = %self.base(), "a SPARQL server that failed answers again");
+            tracing::info!(address = %self.base(), "a failed SPARQL server responds again");
         }
     }
 }

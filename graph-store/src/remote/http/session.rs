@@ -126,7 +126,7 @@ pub(super) fn read_only() -> StoreError {
     StoreError::Unsupported("no address is configured that takes updates of the store".to_owned())
 }
 
-/// Sends a change to a server, and sends it again only while the server certainly did not carry it out, and nobody can
+/// Sends a change to a server, and sends it again only while the server certainly did not carry it out, and no one can
 /// begin again on another one.
 pub(super) async fn changed<'c>(
     cluster: &Arc<Cluster>,

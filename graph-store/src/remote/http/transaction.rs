@@ -179,7 +179,7 @@ impl Open {
     }
 
     /// Ends the transaction of the server in a task of its own, which keeps the turn until that is done:
-    /// nobody can be relied on to wait for it. Where another server takes over, the next transaction does not wait for
+    /// no one can be relied on to wait for it. Where another server takes over, the next transaction does not wait for
     /// one that has failed.
     fn end(&self, state: &mut State) -> Option<tokio::task::JoinHandle<()>> {
         if std::mem::replace(&mut state.is_over, true) {
@@ -327,7 +327,7 @@ impl Transaction for Rdf4jTransaction {
         let committed = crate::remote::write::within(&context, committed);
         let committed = match committed.await {
             Err(StoreError::Call(CallError::Deadline)) => Err(StoreError::OutcomeUnknown(
-                "no answer to the commit came before the deadline".into(),
+                "the commit was not acknowledged before the deadline".into(),
             )),
             committed => committed,
         };
@@ -362,7 +362,7 @@ impl Drop for Rdf4jTransaction {
             Ok(mut state) => {
                 open.end(&mut state);
             }
-            // A request of the view is on its way, which nobody waits for any more.
+            // A request of the view is on its way, which no one waits for any more.
             Err(_) => {
                 let runtime = open.runtime.clone();
                 runtime.spawn(async move {

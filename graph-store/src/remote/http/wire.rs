@@ -50,13 +50,13 @@ pub(super) type IsWritten<'a> =
 /// What a failed request of a transaction means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// Somebody else changed what was read.
+    /// Someone else changed what was read.
     Conflict,
     /// The server did not carry it out.
     Refused,
     /// The server tried, and said that it failed.
     Failed,
-    /// Nobody knows.
+    /// No one knows.
     Lost,
 }
 

@@ -90,7 +90,8 @@ impl BlankQuads {
             let whole = known.is_some_and(|known| known.iter().all(|quad| all.contains(quad)));
             let (Some(shape), true) = (shape, whole) else {
                 return Err(StoreError::Unsupported(format!(
-                    "{quad} cannot be removed alone, since blank nodes have no name on a server"
+                    "{quad} cannot be removed on its own, since blank nodes have no stable name on \
+                     a server"
                 )));
             };
             if done.insert(shape) {

@@ -3,7 +3,7 @@
 //! A transaction that has taken a sequence may be committed after one that has taken a later one. No transaction takes
 //! a sequence below one that can be seen, so a sequence that was missing for longer than a transaction may last stays so.
 //! That is measured by the clock of this process alone: the times in records are those of other machines, whose clocks may be
-//! wrong or set anew.
+//! wrong or set again.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 /// By how much clocks of machines differ at most: a gap before a record that is older is passed at once, so that the
-/// gaps of long ago hold up nobody.
+/// gaps of long ago hold up no one.
 const CLOCK_SKEW: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Most gaps that are kept in mind.
@@ -34,7 +34,7 @@ impl Gaps {
         }
     }
 
-    /// Tells whether no transaction can fill a gap any more, which begins with a sequence, and lies before a record of a
+    /// Returns whether no transaction can fill a gap any more, which begins with a sequence, and lies before a record of a
     /// time.
     pub(super) fn is_settled(&self, missing: u64, after: SystemTime) -> bool {
         let is_ancient = SystemTime::now()
@@ -57,7 +57,7 @@ impl Gaps {
         }
     }
 
-    /// Tells whether transactions that began before a record of one time may be open at that of a later one.
+    /// Returns whether transactions that began before a record of one time may be open at that of a later one.
     pub(super) fn may_overlap(&self, earlier: SystemTime, later: SystemTime) -> bool {
         later
             .duration_since(earlier)

@@ -141,7 +141,7 @@ pub(super) fn values(names: &[&str], rows: Vec<Vec<GroundTerm>>) -> GraphPattern
     }
 }
 
-/// Says that a graph is not the change graph.
+/// Returns the condition that a graph is not the change graph.
 fn no_records(graph: &Variable) -> Expression {
     let is_it = Expression::Equal(
         Box::new(graph.clone().into()),

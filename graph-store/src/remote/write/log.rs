@@ -56,7 +56,7 @@ impl Log<'_> {
             [] | [None] => Ok(1),
             [Some(highest)] => change_graph::as_sequence(highest)
                 .and_then(|highest| highest.checked_add(1))
-                .ok_or_else(|| malformed("a sequence is no number")),
+                .ok_or_else(|| malformed("a sequence is not a number")),
             _ => Err(malformed("a maximum is not one number")),
         }
     }
@@ -260,7 +260,11 @@ impl Log<'_> {
                 (Some(Term::NamedNode(s)), Some(Term::NamedNode(p)), Some(o)) => {
                     Triple::new(s, p, o)
                 }
-                _ => return Err(malformed("the change graph has what is no record")),
+                _ => {
+                    return Err(malformed(
+                        "the change graph contains something that is not a record",
+                    ));
+                }
             };
             triples.push(triple);
         }
@@ -287,10 +291,12 @@ impl Log<'_> {
         let mut old = Old::default();
         for row in found.terms.chunks(2) {
             let [Some(Term::NamedNode(node)), Some(sequence)] = row else {
-                return Err(malformed("the change graph has what is no record"));
+                return Err(malformed(
+                    "the change graph contains something that is not a record",
+                ));
             };
             let sequence = change_graph::as_sequence(sequence)
-                .ok_or_else(|| malformed("a sequence is no number"))?;
+                .ok_or_else(|| malformed("a sequence is not a number"))?;
             old.highest = old.highest.max(sequence);
             old.records += u64::from(*node != abandoned(sequence));
             old.nodes.push(node.clone());

@@ -195,7 +195,7 @@ struct PlainTransaction {
 enum Outcome {
     Applied,
     Refused,
-    /// Nobody has the sequence, so the update can still be applied.
+    /// No one has the sequence, so the update can still be applied.
     Open,
 }
 
@@ -295,7 +295,7 @@ impl PlainTransaction {
         }
     }
 
-    /// Returns the update that takes the sequence for nobody, unless somebody has it.
+    /// Returns the update that takes the sequence for no one, unless someone has it.
     fn fence(&self) -> Update {
         let node = abandoned(self.sequence);
         let place = GraphNamePattern::NamedNode(change_graph::GRAPH.into_owned());
@@ -373,7 +373,7 @@ impl Transaction for PlainTransaction {
         let update = self.commit_update(&record)?;
         let request = &record.said.request;
         let context = to_the_end(context);
-        // Whatever goes wrong from here on, somebody else may have the sequence.
+        // Whatever goes wrong from here on, someone else may have the sequence.
         if let Some(turn) = &mut self.turn {
             turn.doubt();
         }

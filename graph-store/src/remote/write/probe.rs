@@ -28,12 +28,12 @@ pub struct IsolationReport {
     pub rounds: u32,
     /// Number of races that more than one writer won, or each of them in part.
     pub broken: u32,
-    /// Number of races that nobody won, as far as the server said.
+    /// Number of races that no one won, as far as the server said.
     pub undecided: u32,
 }
 
 impl IsolationReport {
-    /// Returns whether one writer won each race; a race that nobody won costs a repetition and nothing
+    /// Returns whether one writer won each race; a race that no one won costs a repetition and nothing
     /// else.
     #[must_use]
     pub fn is_isolated(&self) -> bool {
@@ -51,7 +51,7 @@ impl IsolationReport {
     }
 }
 
-/// Returns the name of a graph that nobody has.
+/// Returns the name of a graph that no one has.
 pub(in crate::remote) fn fresh_graph() -> NamedNode {
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());
@@ -147,7 +147,7 @@ pub(in crate::remote) async fn probe_updates(
     Ok(report)
 }
 
-/// Returns the update that claims the nodes of a round unless somebody has one of them.
+/// Returns the update that claims the nodes of a round unless someone has one of them.
 fn guarded_claim(graph: &NamedNode, round: u32, writer: i64) -> Update {
     let nodes: Vec<_> = (0..NODES)
         .map(|number| vec![GroundTerm::from(node(graph, round, number))])

@@ -6,7 +6,7 @@
 //! record may have it. A transaction that is wrong conflicts, and the next one asks the server again.
 //! Reading the maximum within transactions would be simpler, and would let each conflict with all others.
 //!
-//! A transaction whose end nobody saw may still be committed, such as one of a service that was killed. On
+//! A transaction whose end no one saw may still be committed, such as one of a service that was killed. On
 //! servers that keep transactions apart with exceptions, it is made to conflict before the next one begins.
 
 use std::sync::Arc;
@@ -26,9 +26,9 @@ pub(in crate::remote) struct Queue(Arc<Mutex<Next>>);
 enum Next {
     /// The transaction before took the one before.
     Known(u64),
-    /// The server knows it: somebody else may have taken what was thought to be next.
+    /// The server knows it: someone else may have taken what was thought to be next.
     Moved,
-    /// A transaction whose end nobody saw may take it: one of a process before, or one whose answer is
+    /// A transaction whose end no one saw may take it: one of a process before, or one whose answer is
     /// lost.
     #[default]
     Open,
@@ -65,7 +65,7 @@ impl Turn {
         Ok(next)
     }
 
-    /// Tells whether a transaction whose end nobody saw may still be committed.
+    /// Returns whether a transaction whose end no one saw may still be committed.
     pub(in crate::remote) fn is_open(&self) -> bool {
         matches!(*self.next, Next::Open)
     }
@@ -75,12 +75,12 @@ impl Turn {
         *self.next = Next::Open;
     }
 
-    /// Says that the transaction conflicted: somebody else may have its sequence.
+    /// Notes that the transaction conflicted: another writer may have taken its sequence.
     pub(in crate::remote) fn conflicted(&mut self) {
         *self.next = Next::Moved;
     }
 
-    /// Says that the sequence is taken.
+    /// Notes that the sequence is taken.
     pub(in crate::remote) fn took(&mut self, sequence: u64) {
         *self.next = sequence.checked_add(1).map_or(Next::Moved, Next::Known);
     }

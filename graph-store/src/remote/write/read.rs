@@ -173,7 +173,7 @@ impl Found {
             (terms.next(), terms.next(), terms.next(), terms.next())
         {
             let quad = quad(subject, predicate, object, graph)
-                .ok_or_else(|| malformed("a result has a row that is no quad"))?;
+                .ok_or_else(|| malformed("a result has a row that is not a quad"))?;
             if quad.graph_name != change_graph::GRAPH.into() {
                 found.quads.push(quad);
             } else if quad.predicate == change_graph::FORGOTTEN {

@@ -108,7 +108,7 @@ fn check_node(node: &NamedNode, dots: DotSegments) -> Result<(), StoreError> {
     };
     if dots == DotSegments::Resolved && has_dots() {
         Err(StoreError::Unsupported(format!(
-            "`{iri}` has the path segments `.` or `..`, which servers resolve to another IRI"
+            "`{iri}` has the path segments `.` or `..`, which servers resolve to a different IRI"
         )))
     } else {
         Ok(())

@@ -132,7 +132,7 @@ impl Reference {
         }
     }
 
-    /// Tells whether a value satisfies a condition.
+    /// Returns whether a value satisfies a condition.
     pub(super) fn value(
         &self,
         value: &Term,
@@ -220,7 +220,7 @@ impl Reference {
     }
 }
 
-/// Tells whether a dataset has a quad.
+/// Returns whether a dataset has a quad.
 fn is_read(quad: &Quad, dataset: &Dataset) -> bool {
     match (&dataset.graphs, &quad.graph_name) {
         (None, _) => true,
@@ -258,7 +258,7 @@ pub(super) fn without_cast(domain: Domain) -> Domain {
     }
 }
 
-/// Tells whether values of a scalar are numbers.
+/// Returns whether values of a scalar are numbers.
 pub(super) fn is_number(scalar: Scalar) -> bool {
     !matches!(
         scalar,
@@ -297,7 +297,7 @@ pub(super) fn value_of(domain: Domain, term: &Term) -> Option<Value> {
     }
 }
 
-/// Tells whether a literal is a string, with a language tag or without.
+/// Returns whether a literal is a string, with a language tag or without.
 pub(super) fn is_string(literal: &Literal) -> bool {
     literal.language().is_some() || literal.datatype() == xsd::STRING
 }

@@ -38,14 +38,14 @@ impl<'a> ClientMessage<'a> {
     /// Reads a message; the error says what is wrong with it.
     pub(super) fn read(text: &'a str) -> Result<Self, String> {
         if !text.trim_start().starts_with('{') {
-            return Err("no message: it is no JSON object".to_owned());
+            return Err("not a message: it is not a JSON object".to_owned());
         }
         let form: Form<'a> =
-            serde_json::from_str(text).map_err(|error| format!("no message: {error}"))?;
+            serde_json::from_str(text).map_err(|error| format!("not a message: {error}"))?;
         let payload = form.payload;
         let object = || match payload {
             Some(payload) if !payload.get().starts_with('{') => {
-                Err(format!("the payload of `{}` is no object", form.kind))
+                Err(format!("the payload of `{}` is not an object", form.kind))
             }
             payload => Ok(payload),
         };
@@ -97,7 +97,7 @@ pub(super) enum ServerMessage<'a> {
 
 impl ServerMessage<'_> {
     pub(super) fn text(&self) -> String {
-        serde_json::to_string(self).expect("messages are made of strings and JSON")
+        serde_json::to_string(self).expect("messages consist of strings and JSON")
     }
 }
 
@@ -155,22 +155,22 @@ mod tests {
                 json!({"type": "subscribe", "id": "i".repeat(257), "payload": {}}),
                 "! an `id` has",
             ),
-            (json!({"type": "complete", "id": 1}), "! no message: "),
+            (json!({"type": "complete", "id": 1}), "! not a message: "),
             (
                 json!({"type": "subscribe", "id": "1"}),
                 "! `subscribe` has no payload",
             ),
             (
                 json!({"type": "subscribe", "id": "1", "payload": []}),
-                "! the payload of `subscribe` is no object",
+                "! the payload of `subscribe` is not an object",
             ),
             (
                 json!({"type": "connection_init", "payload": "a"}),
                 "! the payload of `connection_init`",
             ),
             (json!({"type": "start"}), "! there is no message `start`"),
-            (json!(["ping", null, null]), "! no message: "),
-            (json!({"id": "1"}), "! no message: missing field `type`"),
+            (json!(["ping", null, null]), "! not a message: "),
+            (json!({"id": "1"}), "! not a message: missing field `type`"),
         ];
         for (message, expected) in cases {
             let read = read(message.clone());

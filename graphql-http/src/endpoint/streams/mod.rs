@@ -104,7 +104,7 @@ impl Streams {
     fn connection(&self) -> Result<OwnedSemaphorePermit, HttpError> {
         let connection = Arc::clone(&self.connections).try_acquire_owned();
         connection.map_err(|_| {
-            let message = "there are as many WebSockets and streams of events as there may be";
+            let message = "the maximum number of WebSockets and event streams is reached";
             HttpError::new(code::TOO_MANY_STREAMS, message)
         })
     }
@@ -126,11 +126,11 @@ fn expired(caller: Option<&Caller>, leeway: Duration) -> Option<Sleep> {
     (left < AGES).then(|| tokio::time::sleep(left))
 }
 
-/// Says that the token of a caller has expired while something was still to come.
+/// Returns the error for a token that has expired during a stream.
 fn token_expired() -> GraphqlError {
     GraphqlError::new(
         shared::UNAUTHENTICATED,
-        "the token has expired; subscribe again with another one",
+        "the token has expired; subscribe again with a new one",
     )
 }
 

@@ -28,7 +28,7 @@ use crate::error::HttpError;
 /// The media type.
 pub(crate) const EVENT_STREAM: &str = "text/event-stream";
 
-/// Tells proxies such as nginx not to hold events back.
+/// Header that keeps proxies such as nginx from buffering events.
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 const NEXT: &[u8] = b"event: next\ndata: ";

@@ -38,7 +38,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// Longest reason that fits into the message that closes a WebSocket.
 const LONGEST_REASON: usize = 123;
 
-/// Tells whether a request asks for a WebSocket.
+/// Returns whether a request asks for a WebSocket.
 pub fn asks_for_websocket(method: &Method, headers: &HeaderMap) -> bool {
     let upgrade = headers.get(header::UPGRADE);
     let is_websocket = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"websocket");
@@ -106,7 +106,7 @@ fn kept(headers: &HeaderMap, forwarding: &Forwarding) -> HeaderMap {
     of_operations.collect()
 }
 
-/// Tells whether `connection_init` may bring a header.
+/// Returns whether `connection_init` may bring a header.
 fn may_bring(forwarding: &Forwarding, name: &HeaderName) -> bool {
     *name == header::AUTHORIZATION || forwarding.forwards(name)
 }
@@ -127,9 +127,7 @@ impl From<axum::Error> for End {
         match error.downcast_ref::<SocketError>() {
             Some(SocketError::Capacity(_)) => close(close_code::SIZE, "the message is too long"),
             Some(SocketError::Utf8(_)) => close(close_code::INVALID, "the message is not UTF-8"),
-            Some(SocketError::Protocol(_)) => {
-                close(close_code::PROTOCOL, "the frame is not a valid one")
-            }
+            Some(SocketError::Protocol(_)) => close(close_code::PROTOCOL, "the frame is not valid"),
             _ => End::Gone,
         }
     }
@@ -216,7 +214,7 @@ impl Session {
                     Err(End::Close(closing::FORBIDDEN, token_expired().message))
                 }
                 () = ending.cancelled(), if self.operations.is_empty() => {
-                    let reason = "the service is being shut down";
+                    let reason = "the service is shutting down";
                     Err(End::Close(close_code::AWAY, reason.to_owned()))
                 }
             };
@@ -265,7 +263,7 @@ async fn tick(signs: &mut Option<Interval>) {
     }
 }
 
-/// Tells the client why the connection ends, and waits a moment until it has heard it.
+/// Sends the client the reason why the connection ends, and waits a moment for it to be received.
 async fn farewell(socket: &mut WebSocket, code: u16, reason: &str) {
     let mut ends = (0..=LONGEST_REASON).rev();
     let short = ends.find_map(|end| reason.get(..end.min(reason.len())));
@@ -293,7 +291,7 @@ fn text(message: Option<Result<Message, axum::Error>>) -> Result<Option<Utf8Byte
         None | Some(Ok(Message::Close(_))) => Err(End::Gone),
         Some(Err(error)) => Err(error.into()),
         Some(Ok(Message::Text(text))) => Ok(Some(text)),
-        Some(Ok(Message::Binary(_))) => Err(bad_request("messages are texts")),
+        Some(Ok(Message::Binary(_))) => Err(bad_request("messages must be text")),
         // Answered by the library.
         Some(Ok(Message::Ping(_) | Message::Pong(_))) => Ok(None),
     }
@@ -316,7 +314,7 @@ impl Session {
                 }
                 ClientMessage::Pong | ClientMessage::Complete { .. } => {}
                 ClientMessage::Subscribe { .. } => {
-                    let reason = "`connection_init` comes first".to_owned();
+                    let reason = "`connection_init` must come first".to_owned();
                     return Err(End::Close(closing::UNAUTHORIZED, reason));
                 }
             }
@@ -362,7 +360,7 @@ impl Session {
         };
         match ClientMessage::read(&text).map_err(bad_request)? {
             ClientMessage::ConnectionInit(_) => {
-                let reason = "`connection_init` comes once".to_owned();
+                let reason = "`connection_init` must be sent only once".to_owned();
                 Err(End::Close(closing::TOO_MANY_INITIALIZATIONS, reason))
             }
             ClientMessage::Ping(payload) => send(socket, &ServerMessage::Pong { payload }).await,
@@ -384,18 +382,21 @@ impl Session {
         payload: &RawValue,
     ) -> Result<(), End> {
         if self.operations.contains_key(&id) {
-            let reason = format!("there is an operation with the id {id} already");
+            let reason = format!("an operation with the id {id} already exists");
             return Err(End::Close(closing::ALREADY_EXISTS, reason));
         }
         let most = self.streams.options.max_operations;
         if self.operations.len() >= most {
-            let message = format!("{most} operations run on this connection, which is the maximum");
+            let message = format!(
+                "{most} operations are running on this connection, which is the \
+                                   maximum"
+            );
             let errors = [GraphqlError::new(code::TOO_MANY_OPERATIONS, message)];
             let payload = &errors;
             return send(socket, &ServerMessage::Error { id: &id, payload }).await;
         }
         let Ok(permit) = Arc::clone(&self.streams.operations).try_acquire_owned() else {
-            let message = "as many operations run on WebSockets as there may be";
+            let message = "the maximum number of operations on WebSockets is reached";
             let errors = [GraphqlError::new(shared::OVERLOADED, message)];
             let payload = &errors;
             return send(socket, &ServerMessage::Error { id: &id, payload }).await;
@@ -417,7 +418,7 @@ impl Session {
         Ok(())
     }
 
-    /// Tells the client what came of an operation.
+    /// Sends the client the outcome of an operation.
     async fn say(&mut self, socket: &mut WebSocket, id: &str, said: Said) -> Result<(), End> {
         match said {
             Said::Next { text, memory } => {
@@ -440,7 +441,7 @@ impl Session {
     /// Asks the client for a sign of life, unless it owes one.
     async fn ask(&mut self, socket: &mut WebSocket) -> Result<(), End> {
         if !std::mem::take(&mut self.was_heard) {
-            tracing::debug!("the client of a WebSocket gives no sign of life");
+            tracing::debug!("the client of a WebSocket does not answer pings");
             return Err(End::Gone);
         }
         Ok(socket.send(Message::Ping(axum::body::Bytes::new())).await?)

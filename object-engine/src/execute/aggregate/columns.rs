@@ -206,7 +206,7 @@ impl ValueReader<'_> {
         }
     }
 
-    /// Tells whether a value is in the range of a text or a literal.
+    /// Returns whether a value is in the range of a text or a literal.
     fn fits(&self, term: &WholeTerm<'_>) -> bool {
         match (&self.values.kind, term.as_term()) {
             (AggregatedKind::Literal(types), TermRef::Literal(literal)) => types.accepts(literal),

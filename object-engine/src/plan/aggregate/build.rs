@@ -265,7 +265,7 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
         Ok((is_left || self.left_out.is_empty()).then_some(aggregation))
     }
 
-    /// Tells whether a field can be read of some of the objects that are shown.
+    /// Returns whether a field can be read of some of the objects that are shown.
     fn is_readable(&self, name: &str) -> bool {
         let view = self.planner.input.view();
         if !view.is_limited() {

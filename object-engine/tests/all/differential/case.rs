@@ -52,12 +52,12 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// Tells whether a store in this process answers, without SPARQL.
+    /// Returns whether a store in this process answers, without SPARQL.
     pub(crate) fn is_embedded(&self) -> bool {
         matches!(self.kind, Kind::Image | Kind::WrittenImage | Kind::Pattern)
     }
 
-    /// Tells whether the store knows how many triples each way to find objects reads.
+    /// Returns whether the store knows how many triples each way to find objects reads.
     pub(crate) fn knows_counts(&self) -> bool {
         matches!(self.kind, Kind::Image | Kind::WrittenImage)
     }
@@ -175,7 +175,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Tells whether the answer holds some object.
+    /// Returns whether the answer holds some object.
     pub(crate) fn found_something(&self) -> bool {
         let data = self.actual.get("data").and_then(Value::as_object);
         data.is_some_and(|data| {

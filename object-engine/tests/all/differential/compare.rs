@@ -149,7 +149,7 @@ fn actual_faults(errors: Vec<&Value>) -> Vec<Fault> {
     faults
 }
 
-/// Tells whether two values are the same in value space.
+/// Returns whether two values are the same in value space.
 fn same(expected: &Out, actual: &Value) -> bool {
     match (expected, actual) {
         (Out::Leaf(expected), actual) => same_leaf(expected, actual),
@@ -192,7 +192,7 @@ fn same_leaf(expected: &Value, actual: &Value) -> bool {
     }
 }
 
-/// Tells whether an error other than a warning points at something that is not null.
+/// Returns whether an error other than a warning points at something that is not null.
 fn misplaced(fault: &Fault, data: &Value) -> bool {
     let mut at = data;
     for segment in &fault.path {

@@ -129,7 +129,7 @@ impl Wanted {
     }
 }
 
-/// Tells whether a number is meant that RDF writes otherwise, such as `1e3` for an integer.
+/// Returns whether a number is meant that RDF writes otherwise, such as `1e3` for an integer.
 fn is_number(scalar: Scalar, text: &str, form: &str) -> bool {
     let read = |text: &str| text.trim_matches(SPACES).parse::<f64>().ok();
     let is_exact = matches!(scalar, Scalar::Integer | Scalar::Decimal);

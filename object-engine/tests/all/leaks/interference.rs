@@ -243,7 +243,7 @@ impl<'a> RowsOf<'a> {
         }
     }
 
-    /// Tells whether some role that may read a property of some object accepts this one.
+    /// Returns whether some role that may read a property of some object accepts this one.
     fn read(&self, property: &Property, node: &Term) -> bool {
         let name = &property.name.written;
         self.any(node, |model| {
@@ -252,7 +252,7 @@ impl<'a> RowsOf<'a> {
         })
     }
 
-    /// Tells whether some role that is shown some object accepts this one.
+    /// Returns whether some role that is shown some object accepts this one.
     pub(crate) fn see(&self, node: &Term) -> bool {
         self.any(node, |model| {
             let mut objects = model.schema.objects();
@@ -297,7 +297,7 @@ impl<'a> Unseen<'a> {
         !finds_types(iri) && !readable.any(|p| p.path.iri() == iri && self.shows(p, quad))
     }
 
-    /// Tells whether a property would show a triple: not when its value is an object that is hidden.
+    /// Returns whether a property would show a triple: not when its value is an object that is hidden.
     fn shows(&self, property: &Property, quad: &Quad) -> bool {
         let (owner, value): (Term, Term) = match property.path {
             Path::Forward(_) => (quad.subject.clone().into(), quad.object.clone()),

@@ -86,7 +86,7 @@ impl Rows {
         Map::from_iter([("mine".to_owned(), Value::Array(mine))])
     }
 
-    /// Tells whether a role accepts an object for a caller with some claims.
+    /// Returns whether a role accepts an object for a caller with some claims.
     pub(crate) fn accepts(&self, role: &str, claims: &Map<String, Value>, node: &Term) -> bool {
         let Term::NamedNode(node) = node else {
             return true;

@@ -38,7 +38,7 @@ pub(super) fn codes_of(actual: &Value) -> Vec<String> {
     errors(actual).filter_map(code).collect()
 }
 
-/// Tells whether no field has an answer.
+/// Returns whether no field has an answer.
 fn is_nothing(actual: &Value) -> bool {
     let fields = actual["data"].as_object();
     fields.is_none_or(|fields| fields.values().all(Value::is_null))

@@ -166,7 +166,7 @@ impl Entry {
 }
 
 impl Request {
-    /// Tells whether nothing is to be written.
+    /// Returns whether nothing is to be written.
     pub(super) fn is_dry_run(&self) -> bool {
         self.fields.iter().any(|field| field.dry_run)
     }

@@ -354,7 +354,7 @@ fn replay(seed: u64, subject: &Subject, mut events: Vec<Event>, tally: &mut Tall
     events.iter().for_each(|event| tally.count(event));
 }
 
-/// Tells whether an answer says that there was a conflict, and nothing but that.
+/// Returns whether an answer says that there was a conflict, and nothing but that.
 fn is_conflict(actual: &Value) -> bool {
     if codes_of(actual) != ["WRITE_CONFLICT"] {
         return false;

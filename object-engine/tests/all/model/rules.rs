@@ -512,7 +512,7 @@ impl<'a> Writer<'a> {
         self.deny(right, key, path);
     }
 
-    /// Tells whether all objects of a property's range are shown.
+    /// Returns whether all objects of a property's range are shown.
     fn shows_all(&self, property: &Property) -> bool {
         let Range::Object(range) = property.range else {
             return true;
@@ -521,7 +521,7 @@ impl<'a> Writer<'a> {
         possible.all(|object| self.model.sees(object))
     }
 
-    /// Tells whether the caller may name an object.
+    /// Returns whether the caller may name an object.
     fn finds(&self, id: &str, object: ObjectId) -> bool {
         let rights = &self.model.rights;
         self.created.contains_key(id) || self.model.sees(object) && rights.reads(object, "id")
@@ -535,7 +535,7 @@ impl<'a> Writer<'a> {
             .is_hidden(graph.union(), value, self.model.range(range))
     }
 
-    /// Tells whether the caller may name a value.
+    /// Returns whether the caller may name a value.
     fn is_found(&self, property: &Property, value: &Term) -> bool {
         let (Range::Object(range), Term::NamedNode(node)) = (property.range, value) else {
             return true;
@@ -1176,7 +1176,7 @@ impl Writer<'_> {
     }
 }
 
-/// Tells whether two lists hold the same values.
+/// Returns whether two lists hold the same values.
 fn alike(property: &Property, a: &[Term], b: &[Term]) -> bool {
     let within = |a: &[Term], b: &[Term]| a.iter().all(|a| b.iter().any(|b| same(property, a, b)));
     within(a, b) && within(b, a)
@@ -1215,7 +1215,7 @@ fn terms(values: &[New]) -> Vec<Term> {
     terms.collect()
 }
 
-/// Tells whether a value is left when new ones take the place of all: those that are among the new
+/// Returns whether a value is left when new ones take the place of all: those that are among the new
 /// ones, and of a single-valued text those in other languages.
 fn stays(property: &Property, old: &Term, new: &[Term]) -> bool {
     let language = |term: &Term| tag(term).filter(|tag| !tag.is_empty());

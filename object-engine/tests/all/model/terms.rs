@@ -87,7 +87,7 @@ pub(super) fn unchecked(schema: &Schema, property: &Property, given: &Given) -> 
     }
 }
 
-/// Tells whether a range has texts with a language, and which datatypes it has.
+/// Returns whether a range has texts with a language, and which datatypes it has.
 fn members(schema: &Schema, range: LiteralRange) -> (bool, Vec<Scalar>) {
     match range {
         LiteralRange::LangString => (true, vec![]),
@@ -173,7 +173,7 @@ fn language_fits(schema: &Schema, property: &Property, term: &Term) -> bool {
     rule.allowed.is_empty() || rule.allowed.iter().any(fits)
 }
 
-/// Tells whether two stored values of a property are shown alike.
+/// Returns whether two stored values of a property are shown alike.
 pub(super) fn same(property: &Property, a: &Term, b: &Term) -> bool {
     match (canonical(property, a), canonical(property, b)) {
         (Some(a), Some(b)) => a == b,

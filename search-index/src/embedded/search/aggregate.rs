@@ -446,7 +446,7 @@ fn missing_key(leaf: &Leaf, value: &Value) -> Result<Key> {
         Kind::Integer(..) | Kind::Unsigned | Kind::Double => {
             Key::Number(number(leaf, value)?.ok_or_else(|| {
                 let text = text_of(value);
-                let message = format!("`{text}` is no value of the field `{}`", leaf.path);
+                let message = format!("`{text}` is not a value of the field `{}`", leaf.path);
                 EngineError::Unsupported(message)
             })?)
         }

@@ -47,7 +47,7 @@ pub(in crate::embedded) fn ids(
     Ok(ids)
 }
 
-/// Tells whether a document with the term is not deleted.
+/// Returns whether a document with the term is not deleted.
 fn is_there(segment: &Segment, index: &InvertedIndexReader, info: &TermInfo) -> Result<bool> {
     let postings = index.read_postings_from_terminfo(info, IndexRecordOption::Basic);
     let mut postings = postings.map_err(failed)?;

@@ -48,7 +48,7 @@ impl Compiler<'_> {
             }
             (Kind::Keyword, _) => self.word(clause, leaf, &text_of(&clause.query), factor),
             (_, Some(_)) if clause.lenient != Some(true) => Err(EngineError::Unsupported(format!(
-                "typing errors are for text, and the field `{}` has none",
+                "fuzziness is for text, but the field `{}` has none",
                 leaf.path
             ))),
             (_, Some(_)) => Ok(Node::Nothing),

@@ -31,7 +31,10 @@ pub(super) fn boolean_of(leaf: &Leaf, value: &Value) -> Result<bool, EngineError
 
 fn misfit(leaf: &Leaf, value: &Value) -> EngineError {
     let text: String = text_of(value).chars().take(80).collect();
-    EngineError::Unsupported(format!("`{text}` is no value of the field `{}`", leaf.path))
+    EngineError::Unsupported(format!(
+        "`{text}` is not a value of the field `{}`",
+        leaf.path
+    ))
 }
 
 /// Returns the numbers that are equal to an operand, as integers that sort as they do; `None` if the

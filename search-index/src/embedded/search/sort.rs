@@ -87,7 +87,7 @@ impl Key {
         })
     }
 
-    /// Tells whether scores are needed for it.
+    /// Returns whether scores are needed for it.
     pub(super) fn is_score(&self) -> bool {
         matches!(self, Key::Score { .. })
     }

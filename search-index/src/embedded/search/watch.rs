@@ -1,4 +1,4 @@
-//! Looks from time to time whether anybody still waits for a search, and counts its work and memory.
+//! Looks from time to time whether anyone still waits for a search, and counts its work and memory.
 
 use std::cell::Cell;
 

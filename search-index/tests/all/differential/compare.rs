@@ -106,7 +106,7 @@ fn is_same_key(sort: &Sort, one: Option<&Value>, other: Option<&Value>) -> bool 
     }
 }
 
-/// Tells whether two values are the same. Engines may answer with numbers for Booleans.
+/// Returns whether two values are the same. Engines may answer with numbers for Booleans.
 fn is_same_value(one: Option<&Value>, other: Option<&Value>) -> bool {
     let plain = |value: &Value| match value {
         Value::Boolean(value) => Value::Integer((*value).into()),

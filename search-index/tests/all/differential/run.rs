@@ -175,7 +175,7 @@ impl Case {
     }
 }
 
-/// Tells whether an engine cannot do what a search asks for.
+/// Returns whether an engine cannot do what a search asks for.
 fn is_refusal(error: &EngineError) -> bool {
     // OpenSearch 3.7 fails to score some hits of `term` on unsigned integers again, once it has sorted them
     // by something else.

@@ -148,7 +148,7 @@ async fn unseen(
     there
 }
 
-/// Tells whether some value is an object that is not there.
+/// Returns whether some value is an object that is not there.
 fn leads_to_nothing(data: &Data) -> bool {
     let properties = data.values().flatten();
     let links = properties.filter(|(name, _)| ["v:by", "v:sequel", "v:to"].contains(*name));

@@ -277,7 +277,7 @@ fn tokens_of_a_key_in_the_memory_of_a_service_are_verified_by_asking_it() {
     let search = demo.base("Search:");
     let (code, _, err) = without_secret(&["whoami", &reader, "--url", search]);
     assert_eq!(code, Some(3));
-    assert!(err.contains("--url names another service"), "{err}");
+    assert!(err.contains("--url names a different service"), "{err}");
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn tokens_are_signed_with_secrets_alone() {
     let pem = Signer::ed25519().pem;
     let (code, out, err) = soml(&["token", "--set", &format!("security.secret={pem}")]);
     assert_eq!((code, out.as_str()), (Some(64), ""));
-    assert!(err.contains("public keys, which sign nothing"), "{err}");
+    assert!(err.contains("public keys, which cannot sign"), "{err}");
     let (code, _, err) = soml(&["token", "--set", "security.secret=none"]);
     assert_eq!(code, Some(64));
     assert!(err.contains("`security.secret` is not set"), "{err}");

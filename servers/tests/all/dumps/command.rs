@@ -207,7 +207,7 @@ fn what_cannot_be_meant_is_refused() {
         (&["--data-dir", "@data", "-o", "@new"], "named graphs"),
         (
             &["--data-dir", "@data", "-o", "@new.nq", "--format", "trig"],
-            "stands for N-Quads",
+            "means N-Quads",
         ),
         (
             &["--data-dir", "@data", "--format", "turtle"],
@@ -222,7 +222,7 @@ fn what_cannot_be_meant_is_refused() {
             &["--data", "@books.trig", "--set", "store.dataDir=x"],
             "use only one of them",
         ),
-        (&["--url", "nowhere"], "is no address"),
+        (&["--url", "nowhere"], "is not an address"),
         (&["--force", "--data-dir", "@data"], "--output"),
     ] {
         let said = dump(rest);
@@ -295,7 +295,7 @@ fn an_answer_that_is_not_whole_leaves_no_file() {
         ),
         (
             b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 2\r\n\r\nhi",
-            "no dump",
+            "not a dump",
         ),
         (
             b"HTTP/1.1 200 OK\r\ncontent-type: application/n-quads\r\ncontent-encoding: br\r\ncontent-length: 2\r\n\r\nhi",

@@ -90,7 +90,7 @@ fn headers_that_cannot_be_forwarded_are_refused_by_name_with_the_reason() {
         ("Host", "it names the host that is called"),
         ("Content-Length", "it describes the body of a request"),
         ("transfer-encoding", "it belongs to one connection"),
-        ("accept", "which answers of subgraphs it reads"),
+        ("accept", "which responses of subgraphs it accepts"),
         ("Sec-WebSocket-Key", "the handshake of one WebSocket"),
     ] {
         let names = format!("Authorization, {name}");

@@ -161,7 +161,7 @@ fn what_answers_and_is_no_subgraph_ends_the_start_with_a_hint() {
         (
             "page",
             answer("200 OK", "text/html", page),
-            "no GraphQL response: it is not JSON",
+            "not a GraphQL response: it is not JSON",
             endpoint,
         ),
         (
@@ -244,7 +244,7 @@ fn what_may_answer_later_is_waited_for_with_a_hint() {
         (
             "busy",
             "it is not ready: it answered 503",
-            "asked again after each SERVICE_DWELL",
+            "tries again every SERVICE_DWELL",
         ),
     ] {
         let (_, text) = log

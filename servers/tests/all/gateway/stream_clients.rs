@@ -21,15 +21,15 @@ fn each_fault_of_a_client_closes_the_websocket_with_its_code() {
         assert_eq!(socket.heard()["type"], "connection_ack");
     };
     let early: [(&str, u16, &str, Fault); 3] = [
-        ("an operation", 4401, "comes first", |socket| {
+        ("an operation", 4401, "must come first", |socket| {
             socket.say(json!({"type": "ping"}));
             assert_eq!(socket.heard(), json!({"type": "pong"}));
             socket.subscribe("a", TICKED)
         }),
-        ("no JSON", 4400, "no message", |socket| {
+        ("no JSON", 4400, "not a message", |socket| {
             socket.send(Message::text("hello"))
         }),
-        ("a payload that is none", 4400, "no object", |socket| {
+        ("a payload that is none", 4400, "not an object", |socket| {
             socket.say(json!({"type": "connection_init", "payload": 1}));
         }),
     ];
@@ -41,9 +41,14 @@ fn each_fault_of_a_client_closes_the_websocket_with_its_code() {
         assert!(said.contains(reason), "{name}: {said}");
     }
     let late: [(&str, u16, &str, Fault); 6] = [
-        ("a second beginning", 4429, "comes once", |socket| {
-            socket.say(json!({"type": "connection_init"}));
-        }),
+        (
+            "a second beginning",
+            4429,
+            "must be sent only once",
+            |socket| {
+                socket.say(json!({"type": "connection_init"}));
+            },
+        ),
         ("an id that is taken", 4409, "the id a", |socket| {
             socket.subscribe("a", TICKED);
             socket.subscribe("a", TICKED);
@@ -215,7 +220,7 @@ fn clients_get_signs_of_life_and_must_give_them() {
     assert!(["100", "1000", "10000"].into_iter().any(stays));
 }
 
-/// Tells whether a client that answers pings keeps its subscription.
+/// Returns whether a client that answers pings keeps its subscription.
 fn stays(keep_alive: &str) -> bool {
     let World { clock, gateway, .. } = &world(&[("GATEWAY_SUBSCRIPTIONS_KEEPALIVE", keep_alive)]);
     let mut alive = Socket::open(gateway, &json!({}));

@@ -183,12 +183,12 @@ fn a_file_that_cannot_be_served_leaves_what_is_served_and_health_and_log_say_why
     let faults: [(&dyn Fn(), &str, &str); 8] = [
         (
             &|| replace(&path, half),
-            "INVALID_FEDERATION_SUPERGRAPH; the log says",
+            "INVALID_FEDERATION_SUPERGRAPH; see the log",
             "[INVALID_FEDERATION_SUPERGRAPH]",
         ),
         (
             &|| replace(&path, "type Query { a: Int }"),
-            "INVALID_FEDERATION_SUPERGRAPH; the log says",
+            "INVALID_FEDERATION_SUPERGRAPH; see the log",
             "the enum `join__Graph` is missing",
         ),
         (
@@ -288,7 +288,7 @@ fn a_file_that_is_not_there_is_waited_for_and_one_that_cannot_be_served_ends_the
         (&world.text(1)[..900], "[INVALID_FEDERATION_SUPERGRAPH]"),
         (
             "type Query { a: Int }",
-            "the enum `join__Graph` is missing: this is no supergraph",
+            "the enum `join__Graph` is missing: this is not a supergraph",
         ),
     ] {
         replace(&world.path(), text);
@@ -303,7 +303,7 @@ fn a_file_that_is_not_there_is_waited_for_and_one_that_cannot_be_served_ends_the
     fs::create_dir(world.path()).unwrap();
     let (code, log) = world.begin(&[]).end();
     assert_eq!(code, Some(1), "{log}");
-    assert!(log.contains("it is no file"), "{log}");
+    assert!(log.contains("it is not a file"), "{log}");
 }
 
 #[test]

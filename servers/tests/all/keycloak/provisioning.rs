@@ -222,7 +222,7 @@ fn administrators_without_a_password_or_rights_are_refused() {
         err(&missing)
     );
 
-    // A user of the realm, who may nothing.
+    // A user of the realm, who may do nothing.
     let of_realm = ["--admin-realm", &realm.name, "--admin-user", "bert"];
     let password = [("IDP_ADMIN_PASSWORD", "battery staple")];
     let forbidden = realm.provision_as(USERS, &of_realm, &password);

@@ -84,7 +84,7 @@ fn a_level_counts_from_the_next_line_on_and_no_other_line_is_lost() {
     );
     let refused = put(&process, None, &json!({"loggers": {"servers": "loud"}}));
     let message = body(&refused)["errors"][0]["message"].to_string();
-    assert!(message.contains("`loud` is no level"), "{message}");
+    assert!(message.contains("`loud` is not a level"), "{message}");
     for malformed in [
         json!({"level": "info"}),
         json!([]),

@@ -86,7 +86,10 @@ fn a_dry_run_makes_nothing_and_says_what_is_missing() {
     let folder = Place::new("file");
     for _ in 0..2 {
         let plan = printed(&mut migrate(&from, &folder, &["--dry-run"]));
-        assert!(plan.contains("has no data yet; it would be made"), "{plan}");
+        assert!(
+            plan.contains("has no data yet; it would be created"),
+            "{plan}"
+        );
     }
     // An origin that is not there is made by nobody.
     for flags in [&["--dry-run"][..], &[]] {
@@ -122,7 +125,7 @@ fn each_option_decides_what_is_moved_and_what_is_removed() {
     };
     // A destination with schemas is left alone.
     let held = printed(&mut migrate(&from, &to, &[]));
-    assert!(held.contains("holds 2 schemas already"), "{held}");
+    assert!(held.contains("already has 2 schemas"), "{held}");
     // What is bound by any application is moved, and nothing else is touched.
     let forced = printed(&mut migrate(&from, &to, &["--force"]));
     for line in [
@@ -287,7 +290,10 @@ fn of_two_instances_that_start_together_one_migrates() {
             std::thread::spawn(move || start(&mut serve, &log, "Security:").0)
         });
         let said = |log: &PathBuf| fs::read_to_string(log).unwrap_or_default();
-        eventually(|| logs.iter().all(|log| said(log).contains("is waited for")));
+        eventually(|| {
+            logs.iter()
+                .all(|log| said(log).contains("waiting for another process"))
+        });
         runtime.block_on(third.release()).unwrap();
         let running = starts.map(|start| start.join().unwrap());
         let said = logs.each_ref().map(said);

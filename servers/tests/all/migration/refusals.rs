@@ -46,11 +46,11 @@ fn a_migration_without_a_source_or_to_memory_or_to_the_same_store_stops_the_star
         (vec![from("in-memory")], "`mongodb`, `rdf4j`, `file`"),
         (
             vec![from("file"), to("mongodb")],
-            "name it by `store.dataDir`",
+            "name it with `store.dataDir`",
         ),
         (
             vec![from("rdf4j"), to("mongodb")],
-            "`soml.storage.migration.source` is `rdf4j`, and `soml.storage.rdf4j.address`",
+            "`soml.storage.migration.source` is `rdf4j`, but `soml.storage.rdf4j.address`",
         ),
     ] {
         let mut all = vec![
@@ -126,7 +126,7 @@ fn a_migration_that_fails_stops_the_service_after_it_was_tried_again() {
         let last = text.lines().last().unwrap();
         assert!(last.starts_with("error[SCHEMA_MIGRATION_FAILED]"), "{text}");
         assert!(last.contains("in the origin"), "{text}");
-        assert_eq!(text.matches("is tried again").count(), 2, "{text}");
+        assert_eq!(text.matches("is retried").count(), 2, "{text}");
     }
     let folder = TempDir::new().unwrap();
     let properties = failing(&folder);
@@ -152,8 +152,8 @@ fn the_delay_is_between_two_attempts() {
     command.stderr(fs::File::create(&log).unwrap());
     let mut running = crate::processes::Running::start(&mut command);
     let said = || fs::read_to_string(&log).unwrap();
-    eventually(|| said().contains("is tried again"));
-    assert_eq!(said().matches("is tried again").count(), 1);
+    eventually(|| said().contains("is retried"));
+    assert_eq!(said().matches("is retried").count(), 1);
     assert!(running.child.try_wait().unwrap().is_none());
 }
 
@@ -168,7 +168,7 @@ fn with_async_a_migration_that_fails_is_logged_and_the_service_goes_on() {
     let (mut running, said) = start(&mut serve, &log, "Security:");
     eventually(|| {
         let log = fs::read_to_string(&log).unwrap();
-        log.contains("SCHEMA_MIGRATION_FAILED") && log.contains("the service goes on")
+        log.contains("SCHEMA_MIGRATION_FAILED") && log.contains("the service continues")
     });
     let about = format!("{}/__about", base(&said, "GraphQL:"));
     assert_eq!(agent().get(about).call().unwrap().status(), 200);

@@ -46,7 +46,7 @@ fn an_index_that_somebody_deletes_is_said_to_be_gone(world: &World) {
     let check = sky.check("2200");
     assert_eq!(check["status"], "WARNING");
     assert!(
-        check["message"].as_str().unwrap().contains("is gone"),
+        check["message"].as_str().unwrap().contains("is missing"),
         "{check}"
     );
     assert_eq!(sky.check("2100")["status"], "OK", "the engine answers");

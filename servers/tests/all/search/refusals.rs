@@ -29,7 +29,7 @@ fn bind_more(world: &World, sky: &Sky) {
     assert_eq!(bound.status, 200, "{}", bound.text());
 }
 
-/// Tells whether the other version of the schema is served.
+/// Returns whether the other version of the schema is served.
 fn has_more(sky: &Sky) -> bool {
     let sdl = sky.service.get("/schema.graphql").text();
     sdl.contains("  more: String")

@@ -234,7 +234,7 @@ impl Keycloak {
     }
 
     fn create(&self, user: &User) -> Result<Step, IdpError> {
-        let malformed = IdpError::Malformed("the password of a user is no argon2 string");
+        let malformed = IdpError::Malformed("the password of a user is not an argon2 string");
         let credential = credential(&user.password).ok_or(malformed)?;
         let mut account = json!({
             "username": user.username,

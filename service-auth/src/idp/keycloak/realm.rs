@@ -83,7 +83,8 @@ impl Keycloak {
             url.query_pairs_mut().extend_pairs(query);
         }
         let bearer = token.bearer();
-        let bearer = bearer.map_err(|_| IdpError::Malformed("the token is no header"))?;
+        let bearer =
+            bearer.map_err(|_| IdpError::Malformed("the token cannot be sent in a header"))?;
         let question = Question {
             method,
             url,
@@ -132,7 +133,7 @@ impl Keycloak {
     ) -> Result<Vec<Value>, IdpError> {
         match self.get(path, query).await? {
             Some(Value::Array(listed)) => Ok(listed),
-            Some(_) => Err(IdpError::Malformed("what was asked for is no list")),
+            Some(_) => Err(IdpError::Malformed("what was requested is not a list")),
             None => Ok(Vec::new()),
         }
     }
@@ -146,7 +147,7 @@ impl Keycloak {
     }
 }
 
-/// An administrator logs in once, so nobody needs to know of attempts.
+/// An administrator logs in once, so no one needs to know of attempts.
 fn first_cause(error: IdpError) -> IdpError {
     match error {
         IdpError::GaveUp { source, .. } => *source,

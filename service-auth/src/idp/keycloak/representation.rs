@@ -101,7 +101,7 @@ pub(super) fn changed_role(found: &Value, role: &Role) -> Option<Value> {
     with(found, "attributes", &attributes(role))
 }
 
-/// Returns the application as it should be; `None` where it is so. A client that somebody has made confidential may
+/// Returns the application as it should be; `None` where it is so. A client that someone has made confidential may
 /// have its log-in with a password off: services log in with the secret.
 pub(super) fn changed_application(found: &Value) -> Option<Value> {
     let mut wanted = json!({ "enabled": true });

@@ -108,7 +108,7 @@ impl Source {
         &self.url
     }
 
-    /// Tells whether TLS is used.
+    /// Returns whether TLS is used.
     pub(super) fn is_secure(&self) -> bool {
         self.url.scheme() == "https"
     }

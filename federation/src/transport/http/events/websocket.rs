@@ -300,7 +300,7 @@ impl Session {
 }
 
 impl Drop for Session {
-    /// Ends the subscription, and closes the connection, without anybody waiting for it.
+    /// Ends the subscription, and closes the connection, without anyone waiting for it.
     fn drop(&mut self) {
         let (Some(socket), Ok(runtime)) = (self.socket.take(), Handle::try_current()) else {
             return;

@@ -90,7 +90,7 @@ pub(crate) fn operators(operand: Operand, multiple: bool) -> Vec<&'static str> {
     keys
 }
 
-/// Tells whether some input of the generated schema has such a condition at such a place.
+/// Returns whether some input of the generated schema has such a condition at such a place.
 fn is_possible(operand: Operand, multiple: bool, place: FilterDepth) -> bool {
     match operand {
         Operand::Id | Operand::Name | Operand::LiteralText | Operand::LiteralType => !multiple,

@@ -289,7 +289,7 @@ fn long_number(random: &mut Random) -> Term {
     }
 }
 
-/// Tells whether operands of a scalar may have these digits: 64 bits, or 18 digits behind the point,
+/// Returns whether operands of a scalar may have these digits: 64 bits, or 18 digits behind the point,
 /// and for floats the shortest digits of one, below 2^53 - 1, from which on whole numbers in variables are no `Float`.
 pub(crate) fn is_operand(scalar: Scalar, plain: &str) -> bool {
     if scalar.is_float() {

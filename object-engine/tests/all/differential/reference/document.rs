@@ -59,7 +59,7 @@ impl Val {
         }
     }
 
-    /// Tells whether an input object has a key without a value, at any depth.
+    /// Returns whether an input object has a key without a value, at any depth.
     pub(crate) fn has_null_key(&self) -> bool {
         match self {
             Val::List(items) => items.iter().any(Val::has_null_key),

@@ -50,12 +50,12 @@ enum OfOne<'v> {
 }
 
 impl Filter<'_> {
-    /// Tells whether an object satisfies the `where` of a field that lists objects.
+    /// Returns whether an object satisfies the `where` of a field that lists objects.
     pub(crate) fn object(&self, ty: Ty, node: &str, filter: &Val) -> bool {
         self.one(About::Node(ty), &iri(node), filter)
     }
 
-    /// Tells whether a value satisfies the `where` of a field that lists scalars.
+    /// Returns whether a value satisfies the `where` of a field that lists scalars.
     pub(crate) fn scalar(&self, scalar: Scalar, term: &Term, filter: &Val) -> bool {
         self.one(About::Scalar(scalar), term, filter)
     }
@@ -189,7 +189,7 @@ impl Filter<'_> {
         }
     }
 
-    /// Tells whether a value is an object that a property of this range leads to.
+    /// Returns whether a value is an object that a property of this range leads to.
     pub(crate) fn is_object(&self, value: &Term, range: Ty, checked: bool) -> bool {
         iri_of(value).is_some_and(|node| {
             let is_instance = || self.model.is_instance(self.triples, node, range);
@@ -246,7 +246,7 @@ fn split<'v>(filter: &'v Val, one: &mut Vec<OfOne<'v>>, all: &mut Vec<OfSet<'v>>
     }
 }
 
-/// Tells whether a condition speaks of all values somewhere.
+/// Returns whether a condition speaks of all values somewhere.
 fn is_quantified(filter: &Val) -> bool {
     filter
         .keys()
@@ -337,7 +337,7 @@ impl Comparable {
     }
 }
 
-/// Tells whether a condition is one that any value fulfils that is there, be it ill-typed.
+/// Returns whether a condition is one that any value fulfils that is there, be it ill-typed.
 fn is_any_present(key: &str, operand: &Val) -> bool {
     key == "NIN" && operand.items().is_empty()
 }

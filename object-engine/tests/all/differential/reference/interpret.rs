@@ -92,7 +92,7 @@ pub(crate) fn interpret(
 }
 
 impl Out {
-    /// Tells whether something on the way to a place is null.
+    /// Returns whether something on the way to a place is null.
     fn is_null_above(&self, path: &[Segment]) -> bool {
         match (self, path) {
             (Out::Leaf(value), [_, ..]) => value.is_null(),
@@ -157,7 +157,7 @@ impl<'d> Interpreter<'d> {
         Out::Object(members)
     }
 
-    /// Tells whether a field is left out, since it may not be read.
+    /// Returns whether a field is left out, since it may not be read.
     fn omits(&self, omits: impl FnOnce(&mut Remover<'d>) -> bool) -> bool {
         let rights = &self.model.rights;
         !rights.is_everything() && omits(&mut Remover::new(self.document, self.model))
@@ -735,7 +735,7 @@ pub(super) fn or_null(value: Result<Out, Bubble>, non_null: bool) -> Result<Out,
     }
 }
 
-/// Tells whether a filter lets everything through by its form alone.
+/// Returns whether a filter lets everything through by its form alone.
 pub(super) fn says_nothing(filter: &Val) -> bool {
     filter
         .keys()

@@ -92,17 +92,17 @@ impl Spec {
         first
     }
 
-    /// Tells whether values without a tag stand in where no others are wanted.
+    /// Returns whether values without a tag stand in where no others are wanted.
     pub(crate) fn takes_untagged(&self) -> bool {
         !self.excludes(None)
     }
 
-    /// Tells whether one of several items is chosen.
+    /// Returns whether one of several items is chosen.
     pub(crate) fn is_choice(&self) -> bool {
         !self.all && !self.all_of
     }
 
-    /// Tells whether a filter with this specification lets a literal through; order means nothing.
+    /// Returns whether a filter with this specification lets a literal through; order means nothing.
     pub(crate) fn admits(&self, tag: Option<&str>) -> bool {
         let tag = tag.map(str::to_ascii_lowercase);
         if self.excludes(tag.as_deref()) {

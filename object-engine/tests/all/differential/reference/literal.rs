@@ -8,7 +8,7 @@ use soml_core::schema::{LiteralMember, LiteralRange, Schema};
 
 use super::scalar::{fits, is_string};
 
-/// Tells whether a term belongs to a literal family.
+/// Returns whether a term belongs to a literal family.
 pub(crate) fn belongs(schema: &Schema, range: LiteralRange, term: &Term) -> bool {
     let Term::Literal(literal) = term else {
         return false;

@@ -71,7 +71,7 @@ impl<'a> Model<'a> {
         &self.schema[id]
     }
 
-    /// Tells whether an object is both a type and an interface: concrete, with subclasses.
+    /// Returns whether an object is both a type and an interface: concrete, with subclasses.
     pub(crate) fn is_dual(&self, id: ObjectId) -> bool {
         self.object(id).kind == ObjectKind::Concrete && !self.object(id).subclasses.is_empty()
     }
@@ -188,7 +188,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Tells whether a field of a concrete object may be read.
+    /// Returns whether a field of a concrete object may be read.
     pub(crate) fn reads(&self, object: ObjectId, field: &str) -> bool {
         if self.rights.is_everything() {
             return true;
@@ -202,7 +202,7 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// Tells whether objects of a concrete type are shown.
+    /// Returns whether objects of a concrete type are shown.
     pub(crate) fn sees(&self, object: ObjectId) -> bool {
         let place = (object, "*".to_owned());
         let known = self.known.borrow().get(&place).copied();
@@ -223,7 +223,7 @@ impl<'a> Model<'a> {
         self.rights.reads(object, part)
     }
 
-    /// Tells whether a field of what a node is shown as may be read; of what has no known type where it
+    /// Returns whether a field of what a node is shown as may be read; of what has no known type where it
     /// may be read of all types.
     pub(crate) fn reads_of(&self, triples: &Triples, node: &str, ty: Ty, field: &str) -> bool {
         let reads = |object| self.reads(object, field);
@@ -231,7 +231,7 @@ impl<'a> Model<'a> {
         self.rights.is_everything() || self.concrete(triples, node, ty).map_or_else(of_all, reads)
     }
 
-    /// Tells whether a value is not one of the objects that are shown, where some are not.
+    /// Returns whether a value is not one of the objects that are shown, where some are not.
     pub(crate) fn is_hidden(&self, triples: &Triples, value: &Term, ty: Ty) -> bool {
         let sees = |object| self.sees(object);
         if self.possible(ty).into_iter().all(sees) {
@@ -342,7 +342,7 @@ impl<'a> Model<'a> {
         typed
     }
 
-    /// Tells whether a node is an instance of a type: of the types that an abstract object itself
+    /// Returns whether a node is an instance of a type: of the types that an abstract object itself
     /// writes, else of those of some concrete object.
     pub(crate) fn is_instance(&self, triples: &Triples, node: &str, ty: Ty) -> bool {
         let objects = match ty {

@@ -54,7 +54,7 @@ impl<'d> Remover<'d> {
         }
     }
 
-    /// Tells whether a root field is left out.
+    /// Returns whether a root field is left out.
     pub(super) fn omits_root(&mut self, field: &Field<'d>) -> bool {
         if field.name() == "_entities" {
             return self.omits_entities(field);
@@ -79,7 +79,7 @@ impl<'d> Remover<'d> {
         }
     }
 
-    /// Tells whether `_entities` is left out: an object is found by its id, which must be readable.
+    /// Returns whether `_entities` is left out: an object is found by its id, which must be readable.
     pub(super) fn omits_entities(&mut self, field: &Field<'d>) -> bool {
         let mut types: Vec<Ty> = Vec::new();
         for (ty, _) in self.document.representations(self.model, field) {
@@ -110,7 +110,7 @@ impl<'d> Remover<'d> {
         }
     }
 
-    /// Tells whether a part of a connection is left out; cursors are where some id may not be read.
+    /// Returns whether a part of a connection is left out; cursors are where some id may not be read.
     pub(super) fn omits_part(&mut self, ty: Ty, part: &Field<'d>) -> bool {
         match part.name() {
             "nodes" | "node" => self.empties(ty, &part.selections()),
@@ -124,14 +124,14 @@ impl<'d> Remover<'d> {
         }
     }
 
-    /// Tells whether the measures of a property are left out.
+    /// Returns whether the measures of a property are left out.
     pub(super) fn omits_measures(&mut self, ty: Ty, part: &Field<'d>) -> bool {
         let is_readable =
             ["count", "__typename"].contains(&part.name()) || self.reads_some(ty, part.name());
         !is_readable && self.report(part, None)
     }
 
-    /// Tells whether a field of a concrete object is left out.
+    /// Returns whether a field of a concrete object is left out.
     pub(super) fn omits(&mut self, object: ObjectId, field: &Field<'d>) -> bool {
         if !self.model.reads(object, field.name()) {
             return true;
@@ -150,7 +150,7 @@ impl<'d> Remover<'d> {
         empties
     }
 
-    /// Tells whether of a selection on objects of a type nothing remains but `__typename`. A field
+    /// Returns whether of a selection on objects of a type nothing remains but `__typename`. A field
     /// that may be read of none of them is reported of the type it was asked of, else of each.
     fn empties(&mut self, ty: Ty, selections: &Selections<'d>) -> bool {
         let (mut some_left, mut some_removed) = (false, false);
@@ -260,7 +260,7 @@ impl<'d> Remover<'d> {
         self.refusals.extend(is_denied.then_some("ACCESS_DENIED"));
     }
 
-    /// Tells whether a condition speaks of what may not be read of any object.
+    /// Returns whether a condition speaks of what may not be read of any object.
     fn filters(&self, ty: Ty, filter: &Val) -> bool {
         filter.keys().iter().any(|(key, operand)| {
             let inner = |ty| operand.items().iter().any(|item| self.filters(ty, item));
@@ -283,7 +283,7 @@ impl<'d> Remover<'d> {
         })
     }
 
-    /// Tells whether an order needs what may not be read of any object; by `id` and by type name,
+    /// Returns whether an order needs what may not be read of any object; by `id` and by type name,
     /// whether there is one of which it may not be read.
     fn sorts(&self, ty: Ty, order: &Val, behind: bool) -> bool {
         let keys = order.keys().iter();

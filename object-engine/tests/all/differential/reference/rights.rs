@@ -32,7 +32,7 @@ impl<'a> Rights<'a> {
         }
     }
 
-    /// Tells whether a part of an object may be read: a property by its name as written, or `id`,
+    /// Returns whether a part of an object may be read: a property by its name as written, or `id`,
     /// `type`, `name`, `__typename`.
     pub(crate) fn reads(&self, object: ObjectId, part: &str) -> bool {
         let Some(roles) = &self.roles else {
@@ -54,7 +54,7 @@ impl<'a> Rights<'a> {
         roles.iter().any(reads)
     }
 
-    /// Tells whether objects of a type are shown at all.
+    /// Returns whether objects of a type are shown at all.
     pub(crate) fn sees(&self, object: ObjectId) -> bool {
         let all = |roles: &Vec<&Role>| roles.iter().any(|role| self.shows(role, object));
         self.roles.as_ref().is_none_or(all)
@@ -82,7 +82,7 @@ impl<'a> Rights<'a> {
         parts.any(|part| self.allows(role, object, part))
     }
 
-    /// Tells whether some role allows an operation on a part of an object.
+    /// Returns whether some role allows an operation on a part of an object.
     pub(crate) fn may(&self, object: ObjectId, part: &str, operation: &str) -> bool {
         let may = |role: &&Role| self.allows_to(role, object, (part, operation));
         let any = |roles: &Vec<&Role>| roles.iter().any(may);
@@ -98,7 +98,7 @@ impl<'a> Rights<'a> {
         self.says(&role.actions, object, what) && !self.says(&role.not_actions, object, what)
     }
 
-    /// Tells whether some action is about a part of the object, or about that of a class above which
+    /// Returns whether some action is about a part of the object, or about that of a class above which
     /// has it too.
     fn says(&self, actions: &[Action], object: ObjectId, (part, operation): (&str, &str)) -> bool {
         let built_in = ["id", "type", "__typename"].contains(&part);
@@ -124,7 +124,7 @@ fn bare(name: &str) -> &str {
     name.strip_prefix("v:").unwrap_or(name)
 }
 
-/// Tells whether a text fits a pattern in which `*` stands for any characters.
+/// Returns whether a text fits a pattern in which `*` stands for any characters.
 fn fits(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,

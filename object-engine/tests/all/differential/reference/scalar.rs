@@ -39,7 +39,7 @@ impl Key {
 }
 
 impl Shown {
-    /// Tells whether two values are the same value: different numbers may have the same nearest float.
+    /// Returns whether two values are the same value: different numbers may have the same nearest float.
     pub(crate) fn same(&self, other: &Shown) -> bool {
         self.json == other.json
     }
@@ -50,7 +50,7 @@ impl Shown {
     }
 }
 
-/// Tells whether a literal is a string, tagged or not.
+/// Returns whether a literal is a string, tagged or not.
 pub(crate) fn is_string(literal: &Literal) -> bool {
     literal.language().is_some() || literal.datatype() == oxrdf::vocab::xsd::STRING
 }
@@ -136,7 +136,7 @@ fn number(scalar: Scalar, number: Number) -> Option<Shown> {
     })
 }
 
-/// Tells whether a term is a value of a scalar.
+/// Returns whether a term is a value of a scalar.
 pub(crate) fn fits(scalar: Scalar, term: &Term) -> bool {
     shown(scalar, term).is_some()
 }

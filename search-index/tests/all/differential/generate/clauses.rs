@@ -279,7 +279,7 @@ impl Clauses<'_, '_> {
     }
 }
 
-/// Tells whether a bound is above another, so that nothing can be between them.
+/// Returns whether a bound is above another, so that nothing can be between them.
 fn is_above(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Text(one), Value::Text(other)) => one > other,

@@ -114,7 +114,7 @@ impl Index {
     }
 }
 
-/// Tells whether answers have scores: a sort key among many that is the score is enough.
+/// Returns whether answers have scores: a sort key among many that is the score is enough.
 fn is_scored(search: &Search) -> bool {
     let is_score = |sort: &Sort| matches!(sort, Sort::Score { .. });
     search.track_scores || search.sort.iter().any(is_score)
