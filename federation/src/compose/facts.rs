@@ -47,6 +47,8 @@ impl Facts {
         for ty in schema.types.values() {
             for (name, field) in fields(ty).into_iter().flatten() {
                 let is_marked = is_marked_external(ty, field);
+                // Federation 1 wants key fields of extensions marked, although the subgraph
+                // resolves them (docs/composition.md, "Extensions").
                 if is_marked && !facts.is_key_field_of_extension(subgraph, ty.name(), name) {
                     facts.external.insert((ty.name().clone(), name.clone()));
                 }
@@ -153,7 +155,8 @@ impl Facts {
         }
     }
 
-    /// A field may be there for an interface alone.
+    /// Notes the fields of interfaces: an external field may be there only because an interface of
+    /// its type needs it.
     fn read_interfaces(&mut self, schema: &Schema, ty: &ExtendedType) {
         let ExtendedType::Object(object) = ty else {
             return;
@@ -199,7 +202,8 @@ pub(super) fn fields(
     }
 }
 
-/// Returns whether a field, or the block of its type that it stands in, has `@external`.
+/// Returns whether a field, or the block of its type that it stands in, has `@external`. On a type,
+/// the directive is about the fields of the same definition or extension, as `@shareable` is.
 pub(super) fn is_marked_external(ty: &ExtendedType, field: &Component<FieldDefinition>) -> bool {
     let of_block = |directives: &DirectiveList| {
         let mut all = directives.get_all("federation__external");

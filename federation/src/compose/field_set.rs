@@ -193,6 +193,7 @@ fn resolve_field<'s>(
     if let Some(directive) = selected.directives.first() {
         return Err(Problem::Directive(directive.name.to_string()));
     }
+    // Representations have values under the names of fields.
     if let Some(alias) = &selected.alias {
         return Err(format!("`{alias}: {}` has an alias", selected.name).into());
     }

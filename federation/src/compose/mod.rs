@@ -1,7 +1,18 @@
-//! Composes subgraph schemas into a supergraph.
+//! Composes subgraph schemas into a supergraph (docs/composition.md).
 //!
 //! Composition has four phases: each subgraph alone, the merge, the merged schema, and whether every query that it
-//! allows can be answered. A phase reports everything that it finds; the next one runs if there is nothing.
+//! allows can be answered. A phase reports everything that it finds; the next one runs if there is
+//! nothing.
+//!
+//! What the directives mean is said in [Federation directives], how types are merged in
+//! [Composition rules], and how the result is written in the [join specification].
+//!
+//! [Federation directives]:
+//! https://www.apollographql.com/docs/federation/federated-schemas/federated-directives
+//!
+//! [Composition rules]: https://www.apollographql.com/docs/federation/federated-schemas/composition
+//!
+//! [join specification]: https://specs.apollo.dev/join/v0.3
 
 mod check;
 mod code;
@@ -104,6 +115,7 @@ pub fn compose(
     if !errors.is_empty() {
         return Err(errors);
     }
+    // Before the upgrade, which takes the keys of interfaces away.
     let mut keys_of_objects = upgrade::interface_keys(&subgraphs);
     let not_upgraded = upgrade::upgrade(&mut subgraphs);
     let facts = subgraphs.iter().zip(known);
@@ -126,6 +138,7 @@ pub fn compose(
     let merged = merge::merge(&subgraphs, &facts, options)?;
     post::check(&merged, &subgraphs)?;
     let supergraph_sdl = supergraph::write(&merged, &subgraphs);
+    // What is written is read as a gateway reads it, so nothing is composed that cannot be served.
     let composed = Supergraph::parse(&supergraph_sdl, "supergraph.graphql").map_err(|errors| {
         let error = |error: SupergraphError| {
             CompositionError::new(

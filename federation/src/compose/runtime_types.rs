@@ -50,6 +50,8 @@ impl RuntimeTypes {
             return;
         }
         let is_common = |ty: &TypeId| types.iter().all(|(_, other)| other.contains(ty));
+        // Subgraphs without a type in common cannot mean the same objects; otherwise they may only
+        // know different ones of them.
         let is_error = !first.iter().any(is_common);
         let known = self.differing.get(&field);
         if known.is_none_or(|known| is_error && !known.is_error) {

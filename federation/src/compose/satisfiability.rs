@@ -17,10 +17,12 @@ use super::runtime_types::RuntimeTypes;
 use crate::graph::{ActiveLabels, Graph, Provided, Waves};
 use crate::supergraph::{FieldId, FieldJoin, FieldSet, SubgraphId, Supergraph, TypeId};
 
-/// The most states that are visited.
+/// Maximum number of states that are visited: the number may grow exponentially with that of
+/// subgraphs.
 const MAX_STATES: usize = 1_000_000;
 
-/// The most labels whose combinations are all tried; beyond, each alone and all together.
+/// Maximum number of labels whose combinations are all tried, which double with each label. With
+/// more, each is tried on its own, and all together.
 const MAX_LABELS: usize = 4;
 
 /// Checks a supergraph; returns what people may want to know.

@@ -141,7 +141,9 @@ pub(super) fn write(merged: &Merged, subgraphs: &[Subgraph]) -> String {
     out
 }
 
-/// Returns the version of the join specification that goes with the versions of federation.
+/// Returns the version of the join specification that goes with the versions of federation: 0.4 has
+/// `overrideLabel`, and 0.5 `contextArguments`. Older gateways read only older ones, so it is
+/// no later than needed.
 fn version(subgraphs: &[Subgraph]) -> JoinVersion {
     let version = |it: &Subgraph| {
         let upgrade = it.links.upgrade();

@@ -29,6 +29,7 @@ pub(super) fn upgrade(subgraphs: &mut [Subgraph]) -> Vec<Vec<CompositionError>> 
     if !subgraphs.iter().any(Subgraph::is_federation_1) {
         return errors;
     }
+    // Before anything is removed: a type may be defined where nothing is left of it.
     for (at, name) in without_base(subgraphs) {
         errors[at].push(no_base(&subgraphs[at], &name));
     }
@@ -187,7 +188,7 @@ fn clean_field(field: &mut Component<FieldDefinition>) {
     }
 }
 
-/// Makes a string of a list of names.
+/// Makes a string of a list of names, which libraries of federation 1 accept as well.
 fn stringify(arguments: &mut [Node<Argument>]) {
     for argument in arguments.iter_mut().filter(|it| it.name == "fields") {
         let text = match argument.value.as_ref() {
@@ -249,7 +250,8 @@ fn without(directives: &mut DirectiveList, name: &str) {
     directives.0.retain(|it| it.name != name);
 }
 
-/// Takes from requirements and provisions what the subgraph resolves anyway.
+/// Takes from requirements and provisions what the subgraph resolves anyway. In federation 2, a
+/// field there that is not external is an error (`REQUIRES_FIELDS_MISSING_EXTERNAL`).
 fn remove_inactive(subgraph: &mut Subgraph) {
     let facts = Facts::of(subgraph);
     let schema = subgraph.schema.clone();
@@ -347,7 +349,8 @@ fn fragment(condition: Option<&Name>, inner: &str) -> String {
     }
 }
 
-/// Removes external fields that nothing needs, and types of which nothing is left.
+/// Removes external fields that nothing needs, and types of which nothing is left. In federation 2,
+/// they are errors (`EXTERNAL_UNUSED`).
 fn remove_unused(subgraph: &mut Subgraph, errors: &mut Vec<CompositionError>) {
     let facts = Facts::of(subgraph);
     let mut emptied = Vec::new();

@@ -14,7 +14,8 @@ pub(super) fn fits(schema: &Schema, ty: &Type, value: &Value) -> bool {
             let mut items = items.iter();
             items.all(|item| fits(schema, ty.item_type(), item))
         }
-        // One item stands for a list of it.
+        // One item stands for a list of it
+        // (<https://spec.graphql.org/September2025/#sec-List.Input-Coercion>).
         _ if ty.is_list() => fits(schema, ty.item_type(), value),
         _ => fits_named(schema, ty.inner_named_type(), value),
     }
@@ -42,6 +43,7 @@ fn fits_named(schema: &Schema, name: &Name, value: &Value) -> bool {
         }
         _ => match name.as_str() {
             "Int" => matches!(value, Value::Int(_)),
+            // <https://spec.graphql.org/September2025/#sec-Float>
             "Float" => matches!(value, Value::Int(_) | Value::Float(_)),
             "String" => matches!(value, Value::String(_) | Value::Enum(_)),
             "ID" => matches!(value, Value::String(_) | Value::Int(_) | Value::Enum(_)),

@@ -28,13 +28,14 @@ use super::targets::{Target, Targets};
 /// The arguments of a list that an aggregate does without.
 const LIST_ARGUMENTS: [&str; 3] = ["orderBy", "limit", "offset"];
 
-/// Fields of aggregates and groups beside those of properties.
+/// Fields of aggregates and groups beside those of properties (docs/schema.md, "The API").
 const OWN_FIELDS: [&str; 3] = ["count", "groups", "key"];
 
-/// Names that no value of an enumeration can have.
+/// Names that no value of an enumeration can have
+/// (<https://spec.graphql.org/September2025/#EnumValue>).
 const NO_ENUM_VALUES: [&str; 3] = ["true", "false", "null"];
 
-/// The measures of values, with what each is.
+/// The measures of values, with what each is (docs/queries.md, "Aggregates").
 const MEASURES: [(&str, &str); 6] = [
     (
         "count",
@@ -181,6 +182,9 @@ impl Leaf {
 }
 
 /// Returns the scalars of sums and of averages of numbers; `None` for a scalar that is no number.
+/// They are those of SPARQL's `SUM` and `AVG`
+/// (<https://www.w3.org/TR/sparql11-query/#defn_aggAvg>), wide enough for sums of narrower types
+/// (docs/queries.md, "Aggregates").
 #[must_use]
 pub fn sum_and_average(scalar: Scalar) -> Option<(Scalar, Scalar)> {
     if scalar.is_float() {
@@ -288,6 +292,8 @@ impl AggregateTypes<'_> {
             Range::Scalar(_) | Range::Enum(_) => {
                 Some(self.targets.range(property.range).ty.clone())
             }
+            // Groups are by scalars, enumerations and single objects (docs/queries.md,
+            // "Aggregates").
             Range::Object(_) if !property.max.is_multiple() => Some(name!("ID")),
             Range::Object(_) | Range::Literal(_) => None,
         }

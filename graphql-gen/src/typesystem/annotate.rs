@@ -27,6 +27,7 @@ impl Annotator<'_> {
             let descr = object
                 .descr
                 .as_deref()
+                // The description shows the label first; the directive is for the longer text.
                 .or(object.label.as_deref())
                 .map(applied_descr);
             let roles = roles.as_ref().map(|r| r.on_object(id));

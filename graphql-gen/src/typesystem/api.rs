@@ -278,7 +278,8 @@ impl Api {
     /// Prints the API as a federated service answers it in `_service { sdl }`, in the given form;
     /// with [`FederationMode::Off`] that is [`Api::sdl`].
     ///
-    /// Federation has no mutations, so what is only about writing is left out, as are the fields
+    /// Gateways do not serve the mutations of object services (docs/gateway.md), so what is only
+    /// about writing is left out, as are the fields
     /// and types of federation itself. Every object type has `@key(fields: "id")`. An object with
     /// `extend: true` is printed as `extend type`. With [`ApiOptions::nullable_where_denied`], what some caller
     /// may be denied is nullable, whoever asks.

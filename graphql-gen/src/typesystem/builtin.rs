@@ -23,7 +23,8 @@ pub(super) struct CommonFields {
 }
 
 impl CommonFields {
-    /// Builds the fields; `name_lang` is the default of the argument `lang` of `name`.
+    /// Builds the fields; `name_lang` is the default of the argument `lang` of `name`
+    /// (docs/queries.md, "Language").
     pub(super) fn new(targets: &Targets, name_lang: &str) -> Self {
         let id = Name::new_static_unchecked(Scalar::Iri.graphql_name());
         let args = &targets.args;
@@ -42,6 +43,8 @@ impl CommonFields {
         );
         let lang = args.shown(lang);
         CommonFields {
+            // Blank nodes are not objects, so there is always an IRI (docs/queries.md, "Root
+            // fields").
             id: field(&name!("id"), text("IRI"), Vec::new(), required(&id)),
             ty: field(&name!("type"), text("Type"), type_args, list(&id)),
             name: field(
@@ -90,6 +93,8 @@ fn add_interfaces(table: &mut TypeTable<'_>, common: &CommonFields) {
     ));
 }
 
+/// `Literal`: a literal has a language tag or a datatype to show, never both
+/// (<https://www.w3.org/TR/rdf11-concepts/#section-Graph-Literal>).
 fn literal() -> NewType {
     let string = name!("String");
     let fields = [

@@ -14,10 +14,11 @@ use super::setting::Setting;
 use super::table::TypeTable;
 use super::targets::{Target, Targets};
 
-/// The arguments of a list that a connection does without.
+/// The arguments of a list that a connection does without: `first` and `last` take their place
+/// (<https://relay.dev/graphql/connections.htm#sec-Arguments>).
 const PAGE_ARGUMENTS: [&str; 2] = ["limit", "offset"];
 
-/// Returns `<list>Connection`.
+/// Returns `<list>Connection` (docs/queries.md, "Connections").
 pub(super) fn root_field(list: &FieldDefinition, target: &Target) -> FieldNode {
     let of_list = list.arguments.iter();
     let mut arguments: Vec<_> = of_list
@@ -64,6 +65,9 @@ fn type_name(target: &Target) -> Name {
     Name::new_unchecked(&format!("{}Connection", target.ty))
 }
 
+/// Adds `PageInfo`, which connections of all types share
+/// (<https://relay.dev/graphql/connections.htm#sec-Reserved-Types>). Its cursors are nullable,
+/// since a page may be empty.
 fn add_page_info(table: &mut TypeTable<'_>) {
     let (boolean, string) = (name!("Boolean"), name!("String"));
     let of =
@@ -95,6 +99,8 @@ fn add_page_info(table: &mut TypeTable<'_>) {
     table.add(Origin::BUILT_IN.under(Setting::Connections), ty);
 }
 
+/// Adds `<Type>Connection` (<https://relay.dev/graphql/connections.htm#sec-Connection-Types>) and
+/// `<Type>Edge` (<https://relay.dev/graphql/connections.htm#sec-Edge-Types>).
 fn add_types(table: &mut TypeTable<'_>, source: Source, target: &Target) {
     let origin = Origin::of(source).under(Setting::Connections);
     let ty = &target.ty;
@@ -123,6 +129,7 @@ fn add_types(table: &mut TypeTable<'_>, source: Source, target: &Target) {
         object_type(type_name(target), description, none(), connection),
     );
     let edge_fields = [
+        // Nullable, so that a null in the object leaves the other edges and this cursor in place.
         of(name!("node"), "The object", named(ty)),
         of(name!("cursor"), "Its place", required(&name!("String"))),
     ];

@@ -74,6 +74,8 @@ impl Deniable {
 
     fn change(&self, ty: &Name, fields: &mut IndexMap<Name, Component<FieldDefinition>>) {
         for (name, field) in fields {
+            // The key of every type stays non-null: where it is denied, the whole object is null
+            // (docs/access.md, "Through a gateway").
             if name == "id" {
                 continue;
             }
@@ -106,6 +108,8 @@ impl<'a> Rules<'a> {
         let rights = Arc::new(Rights::new(soml));
         let roles = soml.rbac.roles.iter();
         let roles = roles.map(|role| rights.of([role.name.as_str()]));
+        // A caller without a declared role has the role `Default`, or no right at all
+        // (docs/access.md, "What roles allow").
         let callers = roles.chain([rights.of([])]).collect();
         Rules { api, callers }
     }
@@ -124,7 +128,8 @@ impl<'a> Rules<'a> {
             });
         }
         match self.api.member_origin(ty, field).map(Origin::source) {
-            // A key of groups is refused rather than left out.
+            // A key of groups is refused rather than left out (docs/access.md, "What a caller
+            // sees").
             Some(Source::Property(_)) if is_leaf => false,
             Some(Source::Property(property)) => {
                 let owner = self.api.soml()[property].owner;
@@ -177,7 +182,8 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Returns whether conditions of roles may hide objects of a type.
+    /// Returns whether conditions of roles may hide objects of a type (docs/access.md, "Conditions
+    /// on objects").
     fn hides_some(&self, caller: &Access, ty: TypeRef) -> bool {
         let has_conditions = |object: &ObjectId| {
             let mut roles = caller.role_places();

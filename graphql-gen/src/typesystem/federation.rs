@@ -34,6 +34,10 @@ pub(super) fn add(
     }
 }
 
+/// Adds `_service` (Apollo Federation,
+/// <https://www.apollographql.com/docs/federation/subgraph-spec>). There, `sdl` is non-null; here
+/// it is null without federation, where `full_sdl` is served nevertheless (docs/queries.md,
+/// "Federation").
 fn add_service(table: &mut TypeTable<'_>, query: &mut QueryType) {
     let string = name!("String");
     let sdl = text("Schema with the directives of federation; null when federation is off");
@@ -58,11 +62,14 @@ fn add_service(table: &mut TypeTable<'_>, query: &mut QueryType) {
     query.add_other(origin, field);
 }
 
+/// Adds `_entities`, whose elements are null for objects that do not exist (docs/queries.md,
+/// "Federation").
 fn add_entities(table: &mut TypeTable<'_>, query: &mut QueryType, targets: &Targets) {
     let members: IndexSet<_> = targets
         .concrete()
         .map(|t| ComponentName::from(&t.ty))
         .collect();
+    // A union has at least one member (<https://spec.graphql.org/September2025/#sec-Unions>).
     if members.is_empty() {
         return;
     }

@@ -106,6 +106,8 @@ impl ShapeBuilder<'_> {
     ) {
         let property = &self.soml[id];
         let graphql = property.name.graphql.as_str();
+        // Fields of a type have unique names
+        // (<https://spec.graphql.org/September2025/#sec-Objects>).
         if shape.meaning.contains_key(graphql) {
             self.field_taken(shape, property);
             return;
@@ -119,6 +121,7 @@ impl ShapeBuilder<'_> {
             }
             self.check_covariance(property, above_property);
         }
+        // An inherited property was reported where the superclass declares it.
         if inherited.is_none() {
             self.problems.extend(self.reserved.check(property));
             if self.aggregates {
@@ -131,7 +134,9 @@ impl ShapeBuilder<'_> {
         .name(graphql, &property.name.written, property.span);
         let target = self.targets.range(property.range);
         let multiple = property.max.is_multiple();
-        // Arguments must be those of the interface, even if the range is narrower here.
+        // Arguments must be those of the interface, even if the range is narrower here
+        // (<https://spec.graphql.org/September2025/#IsValidImplementation()>): their types are
+        // invariant.
         let arguments = match inherited {
             Some((parent, _)) => parent.fields[graphql].arguments.clone(),
             None if multiple => target.list_args.clone(),
@@ -150,7 +155,8 @@ impl ShapeBuilder<'_> {
         shape.add(Component::new(field), Field::Property(id));
     }
 
-    /// Adds `<field>_count` and `<field>_aggregate` behind each list field.
+    /// Adds `<field>_count` and `<field>_aggregate` behind each list field (docs/queries.md,
+    /// "Counts" and "Aggregates").
     fn add_beside_lists(&mut self, shape: &mut ObjectShape, parent: Option<&ObjectShape>) {
         let plain = std::mem::replace(shape, ObjectShape::with_capacity(shape.fields.len()));
         shape.keys = plain.keys;
@@ -257,7 +263,9 @@ impl ShapeBuilder<'_> {
         self.problems.push(problem);
     }
 
-    /// Reports a property whose values do not fit what the superclass promises.
+    /// Reports a property whose values do not fit what the superclass promises: the type of a field
+    /// may only be narrower than in the interface
+    /// (<https://spec.graphql.org/September2025/#IsValidImplementationFieldType()>).
     fn check_covariance(&mut self, property: &Property, above: &Property) {
         let reason = if property.max.is_multiple() != above.max.is_multiple() {
             let number = |p: &Property| {
@@ -302,6 +310,7 @@ impl ShapeBuilder<'_> {
     fn range_fits(&self, range: Range, above: Range) -> bool {
         match (range, above) {
             (Range::Object(own), Range::Object(above)) => self.soml.is_a(own, above),
+            // All literal families are the type `Literal`.
             _ => self.targets.range(range).ty == self.targets.range(above).ty,
         }
     }
@@ -381,7 +390,8 @@ fn same_shape(a: &Property, b: &Property) -> bool {
         && a.name.graphql == b.name.graphql
 }
 
-/// Returns the text that introspection shows for the field of a property.
+/// Returns the text that introspection shows for the field of a property (docs/schema.md, "The
+/// API").
 pub(super) fn field_description(property: &Property) -> &str {
     let written = property.label.as_deref().or(property.descr.as_deref());
     match written {
@@ -390,6 +400,8 @@ pub(super) fn field_description(property: &Property) -> &str {
     }
 }
 
+/// Returns the type of a field. `min` has no part in it: it is enforced on writes only, and stored
+/// data may lack values (docs/schema.md, "The API").
 fn output_type(property: &Property, target: &Target) -> Type {
     let ty = target.ty.clone();
     match (property.max.is_multiple(), property.non_nullable) {
@@ -419,6 +431,8 @@ impl Keys {
         } else {
             &target.where_single
         };
+        // Orders take single values (docs/queries.md, "Order"); objects sort by their name under
+        // `name`.
         let orders = !multiple && !property.implied_by_name;
         Keys {
             property: id,

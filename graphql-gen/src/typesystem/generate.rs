@@ -94,6 +94,7 @@ impl Generated {
         federation::add(&mut table, &mut query, targets, options);
         let (query, roots) = query.into_type();
         table.add(Origin::BUILT_IN, query);
+        // What is added from here on is only about writing, and not in the schema for gateways.
         let read_only = table.len();
         let mutations = generator.add_mutations(&mut table);
         let mutation_types = table.names_from(read_only).cloned().collect();
@@ -243,6 +244,7 @@ fn assemble(
     mut table: TypeTable<'_>,
     form: &Form<'_>,
 ) -> Result<(Valid<Schema>, Origins), ApiError> {
+    // All problems are known now. Building a schema from clashing names would hide some of them.
     if !table.problems.is_empty() {
         let mut problems = std::mem::take(&mut table.problems);
         problems.sort_by_key(|p| p.span);
@@ -266,6 +268,8 @@ fn assemble(
     if form.prune {
         prune::prune(&mut schema, &mut origins);
     }
+    // Each rule has a check of its own that names the place in the document; this finds faults of
+    // the generator.
     let schema = schema.validate().map_err(|invalid| {
         let message = format!("the generated schema is not valid: {}", invalid.errors);
         ApiError {

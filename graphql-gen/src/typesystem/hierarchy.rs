@@ -25,12 +25,16 @@ impl Hierarchy {
             let object = &soml[id];
             let mut above: Vec<_> = soml.lineage(id).skip(1).collect();
             above.reverse();
+            // A GraphQL type is an object type or an interface, so a concrete superclass needs both
+            // (docs/schema.md, "The API").
             if let Some(parent) = object.inherits
                 && soml[parent].kind == ObjectKind::Concrete
             {
                 dual[index(parent)] = true;
             }
             if object.kind == ObjectKind::Concrete {
+                // Instances of subclasses are instances of each superclass (docs/schema.md, "The
+                // API").
                 for &target in above.iter().chain(std::iter::once(&id)) {
                     concrete[index(target)].push(id);
                 }

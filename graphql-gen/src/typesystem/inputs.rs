@@ -58,6 +58,7 @@ impl CommonKeys {
         let iri = targets.scalar(Scalar::Iri);
         let string = targets.scalar(Scalar::String);
         let order = |key| input(key, None, targets.scalar(Scalar::String).order_by.clone());
+        // `_if<Type>` (docs/queries.md, "Filters").
         let narrow = (0u32..)
             .map(ObjectId)
             .take(objects)
@@ -122,6 +123,8 @@ impl CommonKeys {
         keys.extend([
             input(&name!("AND"), operators.and.clone(), each.clone()).into(),
             input(&name!("OR"), operators.or.clone(), each).into(),
+            // Filters of scalars have no `NOT`: their operators are negated one by one, as in
+            // `NEQ`.
             input(&name!("NOT"), operators.not.clone(), own.clone()).into(),
         ]);
         if filter.built_in.object {
@@ -132,6 +135,7 @@ impl CommonKeys {
         }
         keys.extend_from_slice(filter.properties);
         keys.push(self.ids.clone().into());
+        // A single value is itself all values (docs/queries.md, "Filters").
         if number == Number::Multi {
             keys.extend(quantifiers(ty, own).map(Member::from));
         }

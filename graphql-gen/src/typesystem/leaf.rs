@@ -22,8 +22,13 @@ struct Operators {
 }
 
 /// Adds all scalars, used or not, and the enumerations of the document.
+///
+/// Unused scalars have filters too, since clients may refer to these by name (docs/schema.md, "The
+/// API").
 pub(super) fn add(table: &mut TypeTable<'_>, soml: &Schema, targets: &Targets) {
     for (&scalar, target) in Scalar::ALL.iter().zip(targets.leaves()) {
+        // Built-in scalars are not defined again
+        // (<https://spec.graphql.org/September2025/#sec-Scalars>).
         if !is_built_in(scalar) {
             table.add(
                 Origin::BUILT_IN,
@@ -32,6 +37,7 @@ pub(super) fn add(table: &mut TypeTable<'_>, soml: &Schema, targets: &Targets) {
         }
         let regex = matches!(scalar, Scalar::String | Scalar::Iri);
         let operators = Operators {
+            // Ids are not ordered in filters (docs/queries.md, "Filters").
             ordered: scalar != Scalar::Iri,
             regex,
         };
@@ -58,6 +64,7 @@ pub(super) fn add(table: &mut TypeTable<'_>, soml: &Schema, targets: &Targets) {
 fn enumeration(table: &mut TypeTable<'_>, ty: &EnumType, target: &Target) -> NewType {
     let mut values = Vec::with_capacity(ty.values.len());
     for value in &ty.values {
+        // <https://spec.graphql.org/September2025/#EnumValue>
         if !Name::is_valid_syntax(&value.name)
             || matches!(value.name.as_str(), "true" | "false" | "null")
         {
@@ -130,7 +137,7 @@ fn add_inputs(table: &mut TypeTable<'_>, origin: Origin, target: &Target, operat
     table.add(origin, multi_value_input(ty, ty));
 }
 
-/// `ALL` and `ALL_EXISTS` of a multi-valued filter of type `own`.
+/// `ALL` and `ALL_EXISTS` of a multi-valued filter of type `own` (docs/queries.md, "Filters").
 pub(super) fn quantifiers(ty: &Name, own: &Node<Type>) -> [Argument; 2] {
     [
         input(&name!("ALL"), describe("ForAll for", ty, ""), own.clone()),
@@ -189,7 +196,7 @@ fn comparisons(ty: &Name, operators: Operators) -> Vec<Argument> {
     fields
 }
 
-/// The input that changes the values of a multi-valued property.
+/// The input that changes the values of a multi-valued property (docs/writing.md, "Changing").
 pub(super) fn multi_value_input(ty: &Name, element: &Name) -> NewType {
     let fields = [
         input(
@@ -227,7 +234,8 @@ pub(super) fn describe(before: &str, ty: &Name, after: &str) -> Text {
     text(&description)
 }
 
-/// Returns whether GraphQL itself defines the scalar.
+/// Returns whether GraphQL itself defines the scalar
+/// (<https://spec.graphql.org/September2025/#sec-Scalars.Built-in-Scalars>).
 pub(super) fn is_built_in(scalar: Scalar) -> bool {
     matches!(
         scalar,

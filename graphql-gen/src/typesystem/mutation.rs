@@ -100,6 +100,8 @@ impl Mutations<'_> {
         let affected = Affected::new();
         for (id, _) in self.soml.objects() {
             self.add_references(table, id);
+            // Nothing is an instance of an abstract object only, so there is nothing to create
+            // (docs/writing.md, "The fields").
             let Some(target) = &self.targets.object(id).concrete else {
                 continue;
             };
@@ -113,6 +115,8 @@ impl Mutations<'_> {
                 all.insert(field.name.clone(), Member::of(origin, field));
             }
         }
+        // An object type has at least one field
+        // (<https://spec.graphql.org/September2025/#sec-Objects>).
         if all.is_empty() {
             return meaning;
         }
@@ -155,6 +159,7 @@ impl Mutations<'_> {
         let required_filter = input(
             &name!("where"),
             text("Which objects to delete"),
+            // Required, so that no mistake deletes everything (docs/writing.md, "Deleting").
             required(filter.ty.inner_named_type()),
         );
         let delete = vec![
@@ -184,7 +189,7 @@ impl Mutations<'_> {
         ]
     }
 
-    /// `T_Mutation`, with a field to read back the objects.
+    /// `T_Mutation`, with a field to read back the objects (docs/writing.md, "The fields").
     fn payload(&self, id: ObjectId, target: &Target, affected: &Affected) -> NewType {
         let args = &self.targets.args;
         let range = self.targets.object_range(id);
@@ -224,6 +229,7 @@ impl Mutations<'_> {
         let new_id = text("IRI of the new object; generated if absent");
         create.push(input(&name!("id"), new_id, named(iri)).into());
         let known_id = text("IRI of the object to change");
+        // Nullable: with `where`, the entry has no id (docs/writing.md, "Changing").
         update.push(input(&name!("id"), known_id, named(iri)).into());
         for &id in props {
             let property = &self.soml[id];
@@ -249,11 +255,15 @@ impl Mutations<'_> {
         );
     }
 
-    /// Returns the types of a property's values on create and on update.
+    /// Returns the types of a property's values on create and on update. All are nullable, whatever
+    /// `min` and `nonNullable` say: an update names only what it changes, and a create is checked
+    /// with the data.
     fn value_types(&self, property: &Property) -> ValueTypes {
         let ty = &self.targets.range(property.range).ty;
         let multiple = property.max.is_multiple();
         let (on_create, on_update) = match property.range {
+            // A list also for a single reference: a bare object is coerced to one
+            // (<https://spec.graphql.org/September2025/#sec-List.Input-Coercion>).
             Range::Object(_) => (
                 list_of_required(&suffixed(ty, "_Ref_Input")),
                 list_of_required(&suffixed(ty, "_Ref_Update_Input")),
@@ -275,7 +285,8 @@ impl Mutations<'_> {
         }
     }
 
-    /// `R_Ref_Input` and `R_Ref_Update_Input` for the range that `id` is.
+    /// `R_Ref_Input` and `R_Ref_Update_Input` for the range that `id` is (docs/writing.md,
+    /// "Creating" and "Changing").
     fn add_references(&self, table: &mut TypeTable<'_>, id: ObjectId) {
         let iri = &self.targets.scalar(Scalar::Iri).ty;
         let range = &self.targets.object_range(id).ty;

@@ -108,7 +108,9 @@ impl TypeBuilder<'_> {
             .add_order(table, origin, target, nameable, &shape.order_keys);
     }
 
-    /// Returns `Object`, `Nameable`, and the interfaces of all superclasses, root first.
+    /// Returns `Object`, `Nameable`, and the interfaces of all superclasses, root first: a type
+    /// declares the interfaces of its interfaces too
+    /// (<https://spec.graphql.org/September2025/#IsValidImplementation()>).
     fn inherited_interfaces(&self, id: ObjectId) -> IndexSet<ComponentName> {
         let mut names: IndexSet<ComponentName> = IndexSet::default();
         names.insert(name!("Object").into());
@@ -131,6 +133,7 @@ impl TypeBuilder<'_> {
             .ty
     }
 
+    /// Returns the label, else the description, else the name (docs/schema.md, "The API").
     fn description(&self, id: ObjectId) -> Text {
         let object = &self.soml[id];
         let written = object.label.as_deref().or(object.descr.as_deref());

@@ -41,7 +41,8 @@ pub(super) struct QueryType {
     pub(super) problems: Vec<Finding>,
 }
 
-/// Returns the name of an object with its first letter lowered, as root fields and read-backs use.
+/// Returns the name of an object with its first letter lowered, as root fields and read-backs use
+/// (docs/queries.md, "Root fields").
 pub(super) fn lower_first(name: &str) -> String {
     let mut letters = name.chars();
     let mut lowered: String = letters
@@ -74,12 +75,16 @@ impl QueryType {
             objects: TypeRef::AnyObject,
             target: &targets.any_object,
         };
+        // `enableTypeCount` counts the objects of a type, and `object` has none (docs/queries.md,
+        // "Counts").
         let beside_all = Beside {
             counts: false,
             ..beside
         };
         query.add_with(soml, all, targets, beside_all);
         for (id, object) in soml.objects() {
+            // The root field of a superclass returns instances of its subclasses too
+            // (docs/schema.md, "The API").
             let interface = object.kind == ObjectKind::Abstract || hierarchy.is_dual(id);
             let objects = if interface {
                 TypeRef::Interface(id)
@@ -216,7 +221,7 @@ fn root_field(
     )
 }
 
-/// `<root field>_count`
+/// `<root field>_count` (docs/queries.md, "Counts")
 fn count_field(list: &FieldDefinition, target: &Target, targets: &Targets) -> FieldNode {
     let name = Name::new_unchecked(&format!("{}_count", list.name));
     let description = text(&format!("Number of objects in {}", list.name));
@@ -224,7 +229,7 @@ fn count_field(list: &FieldDefinition, target: &Target, targets: &Targets) -> Fi
     field(&name, description, arguments, required(&name!("Int")))
 }
 
-/// Arguments that say how the store is read.
+/// Arguments that say how the store is read (docs/queries.md, "Root fields").
 fn tail_arguments(args: &Arguments) -> [Argument; 4] {
     let boolean = name!("Boolean");
     let string = name!("String");

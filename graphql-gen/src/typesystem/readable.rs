@@ -19,6 +19,8 @@ pub(super) fn readable(api: &Api, access: &Access) -> Schema {
     let mut schema = api.schema().clone().into_inner();
     let reader = Reader { api, access };
     let mut kept: HashSet<NamedType> = schema.types.keys().cloned().collect();
+    // A type that loses its last member takes fields and arguments of it along, which may empty
+    // others.
     loop {
         for (name, ty) in &mut schema.types {
             reader.cut(name, ty, &kept);
@@ -102,6 +104,8 @@ impl Reader<'_> {
         };
         shown
             && match ty {
+                // A schema has a query type
+                // (<https://spec.graphql.org/September2025/#sec-Root-Operation-Types>).
                 ExtendedType::Object(one) => *name == "Query" || !one.fields.is_empty(),
                 ExtendedType::Interface(one) => !one.fields.is_empty(),
                 ExtendedType::InputObject(one) => !one.fields.is_empty(),

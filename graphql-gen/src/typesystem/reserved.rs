@@ -7,10 +7,10 @@ use soml_core::schema::{ObjectKind, Property, Schema};
 use super::error::ProblemKind;
 use super::query::lower_first;
 
-/// Keys of filters and orders beside those of properties.
+/// Keys of filters and orders beside those of properties (docs/schema.md, "Names").
 const FILTER_KEYS: [&str; 7] = ["AND", "OR", "NOT", "ID", "ALL", "ALL_EXISTS", "_typename"];
 
-/// Keys of references in mutations beside those of types.
+/// Keys of references in mutations beside those of types (docs/writing.md, "Changing").
 const REFERENCE_KEYS: [&str; 3] = ["ids", "patch", "replace"];
 
 /// Fields of mutation payloads and change events beside those of objects.
@@ -40,6 +40,7 @@ impl<'a> FilterKeys<'a> {
 
     pub(super) fn check(&self, property: &Property) -> Option<Finding> {
         let key = property.name.graphql.as_str();
+        // Only concrete types have a key `_if<Type>`; the name of an abstract one stays free.
         let narrows = key
             .strip_prefix("_if")
             .is_some_and(|object| self.concrete.contains(object));
@@ -66,6 +67,8 @@ pub(super) fn check_objects(soml: &Schema, mutations: bool) -> Vec<Finding> {
         .filter(|o| o.kind == ObjectKind::Concrete);
     let clashes = concrete.filter(|object| {
         let name = object.name.graphql.as_str();
+        // A payload reads its objects back under the name of their type (docs/writing.md, "The
+        // fields").
         PAYLOAD_FIELDS.contains(&lower_first(name).as_str())
             || (mutations && REFERENCE_KEYS.contains(&name))
     });

@@ -20,7 +20,8 @@ impl Roles {
         (!soml.rbac.roles.is_empty()).then(|| Roles { rights: rights() })
     }
 
-    /// Returns `@hasRole` for an object, which has the rights of its `id`.
+    /// Returns `@hasRole` for an object, which has the rights of its `id`: creating and deleting
+    /// need those (docs/access.md, "What a mutation reveals").
     pub(super) fn on_object(&self, object: ObjectId) -> Directive {
         let may = |operation| self.rights.allowing(object, Part::Id, operation);
         Applied::new(name!("hasRole"))

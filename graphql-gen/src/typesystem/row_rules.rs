@@ -125,8 +125,11 @@ impl Checker<'_> {
                     self.value(item, inner);
                 }
             }
-            // One value stands for a list of one, and a claim for all of its values.
+            // One value stands for a list of one
+            // (<https://spec.graphql.org/September2025/#sec-List.Input-Coercion>), and a claim for
+            // all of its values.
             (_, Type::List(inner) | Type::NonNullList(inner)) => self.value(value, inner),
+            // Null never means "everything" (docs/queries.md, "Filters").
             (ValueKind::Null, _) => self.add(
                 value.span,
                 "a condition has no null; `NOT` asks for what is absent".to_owned(),

@@ -8,13 +8,15 @@ use super::directives::Applied;
 use super::federation::{MACHINERY_FIELDS, MACHINERY_TYPES};
 use super::options::FederationMode;
 
-/// The directives of federation 2 that the schema uses.
+/// The directives of federation 2 that the schema uses (`@link`,
+/// <https://specs.apollo.dev/link/v1.0>).
 const LINK: &str = "extend schema\n  @link(url: \"https://specs.apollo.dev/federation/v2.0\", \
                     import: [\"@key\", \"@shareable\"])\n";
 
 /// What a subgraph schema leaves out or prints as an extension.
 pub(super) struct Subgraph<'a> {
-    /// Types about writing, which federation does not serve.
+    /// Types about writing: gateways do not serve the mutations of object services
+    /// (docs/gateway.md).
     pub(super) mutation_types: &'a HashSet<Name>,
     /// Types that another service owns.
     pub(super) extended: &'a HashSet<Name>,
@@ -30,6 +32,8 @@ impl Subgraph<'_> {
             parts.push(LINK.to_owned());
         }
         for (name, ty) in &schema.types {
+            // Gateways add the machinery themselves
+            // (<https://www.apollographql.com/docs/federation/subgraph-spec>).
             let machinery = MACHINERY_TYPES.contains(&name.as_str());
             if ty.is_built_in() || machinery || self.mutation_types.contains(name) {
                 continue;

@@ -1,6 +1,7 @@
 //! The building blocks of change feeds: one event type per concrete object.
 //!
-//! No root type refers to them; they are there for clients that know these types by name.
+//! No root type refers to them; they are there for clients that know these types by name
+//! (docs/schema.md, "The API").
 
 use apollo_compiler::collections::IndexSet;
 use apollo_compiler::schema::Value;

@@ -98,6 +98,8 @@ impl Targets {
                         interface,
                     };
                 }
+                // `XInterface`, or `X_Interface` if that is an object's name (docs/schema.md, "The
+                // API").
                 let interface = interface.map(|name| Name::new_unchecked(&name));
                 ObjectTargets {
                     concrete: Some(Target::object(ty, &args)),
@@ -121,7 +123,8 @@ impl Targets {
         &self.objects[index(id)]
     }
 
-    /// Returns what fields with this object as range point at: its interface if it has one.
+    /// Returns what fields with this object as range point at: its interface if it has one, which
+    /// has the instances of subclasses too (docs/schema.md, "The API").
     pub(super) fn object_range(&self, id: ObjectId) -> &Target {
         let targets = self.object(id);
         targets
@@ -241,6 +244,8 @@ impl Namer<'_> {
         written: &str,
         span: soml_core::span::Span,
     ) -> Name {
+        // <https://spec.graphql.org/September2025/#Name>, and
+        // <https://spec.graphql.org/September2025/#sec-Names.Reserved-Names>
         if !Name::is_valid_syntax(graphql) || graphql.starts_with("__") {
             let message = format!("`{written}` would be `{graphql}`, which is not a GraphQL name");
             self.problems

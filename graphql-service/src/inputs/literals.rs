@@ -71,7 +71,8 @@ impl<'l> Position<'l> {
         }
     }
 
-    /// Returns whether the values of a variable all fit; this is `IsVariableUsageAllowed` of the specification.
+    /// Returns whether the values of a variable all fit, as IsVariableUsageAllowed does
+    /// (<https://spec.graphql.org/September2025/#IsVariableUsageAllowed()>).
     fn allows(self, variable: &VariableDefinition) -> bool {
         if !self.ty.is_non_null() || variable.ty.is_non_null() {
             return variable.ty.is_assignable_to(self.ty);
@@ -119,6 +120,8 @@ impl<'l> Literals<'l> {
                 Selection::InlineFragment(inline) => self.selections(&inline.selection_set),
                 Selection::FragmentSpread(spread) => {
                     let fragment = self.document.fragments.get(&spread.fragment_name);
+                    // Once for each operation: its variables are the same wherever it spreads the
+                    // fragment.
                     if let Some(fragment) = fragment
                         && self.spread.insert(&spread.fragment_name)
                     {
@@ -155,6 +158,8 @@ impl<'l> Literals<'l> {
             Value::Variable(name) => self.variable(name, value.location(), position),
             Value::List(items) => {
                 let list = position.filter(|position| position.ty.is_list());
+                // A default of the list is none of its items
+                // (<https://spec.graphql.org/September2025/#sec-All-Variable-Usages-Are-Allowed>).
                 let item = list.map(|position| Position::item(position.ty.item_type()));
                 items
                     .iter()
@@ -218,7 +223,9 @@ impl<'l> Literals<'l> {
         variables.find(|variable| variable.name == *name)
     }
 
-    /// Returns whether a literal is null, or a variable that could be.
+    /// Returns whether a literal is null, or a variable that could be: in a `@oneOf` input object,
+    /// only a variable of a non-null type is allowed
+    /// (<https://spec.graphql.org/September2025/#sec-OneOf-Input-Objects>).
     fn may_be_null(&self, value: &Value) -> bool {
         match value {
             Value::Null => true,

@@ -9,5 +9,6 @@ pub(crate) use literals::wrong_literals;
 pub(crate) use one_of::has_one_of;
 pub(crate) use variables::{Given, wrong_variables};
 
-/// Most faults that are reported of one request.
+/// Maximum number of faults that are reported of one request: a list in a variable can have one in
+/// each element.
 const MAX_FAULTS: usize = 100;

@@ -9,7 +9,7 @@ pub(crate) fn has_one_of(schema: &Schema) -> bool {
     types.any(|ty| matches!(ty, ExtendedType::InputObject(input) if is_one_of(input)))
 }
 
-/// Returns whether exactly one field of an input object is given.
+/// Returns whether exactly one field of an input object has to be given.
 pub(super) fn is_one_of(input: &InputObjectType) -> bool {
     input.directives.has("oneOf")
 }

@@ -1,6 +1,8 @@
 //! What is wrong with the values of variables, each with its place: `$entry.names[2]`.
 //!
-//! The GraphQL library coerces variables. It stops at the first value that does not fit, and does not know `@oneOf`.
+//! The GraphQL library coerces variables
+//! ([CoerceVariableValues](https://spec.graphql.org/September2025/#CoerceVariableValues())). It
+//! stops at the first value that does not fit, and does not know `@oneOf`.
 
 use std::cell::LazyCell;
 use std::fmt::Write;
@@ -18,7 +20,8 @@ use crate::digits::{Digits, ExactValue};
 use crate::error::{GraphqlError, Location};
 use crate::suggestions::{MeantFields, nearest, operator_path, written_out};
 
-/// Names of values that are compared with that of a variable without one.
+/// Maximum number of sent names that are compared with that of a variable without a value, since a
+/// request may send any number of them.
 const MAX_SENT: usize = 100;
 
 /// Longest text of a value in a message.
@@ -121,7 +124,8 @@ impl Check<'_> {
                     path.truncate(length);
                 }
             }
-            // One value stands for a list of it.
+            // One value stands for a list of it
+            // (<https://spec.graphql.org/September2025/#sec-List.Input-Coercion>).
             (true, None) => self.value(ty.item_type(), value, path),
             (false, _) => self.named(ty.inner_named_type(), value, path),
         }
@@ -134,6 +138,8 @@ impl Check<'_> {
                 Some(members) => return self.object(input, members, exact, path),
                 None => self.bare(input, value),
             },
+            // In JSON, an enum value is a string of its name
+            // (<https://spec.graphql.org/September2025/#sec-Enums.Input-Coercion>).
             Some(ExtendedType::Enum(values)) => {
                 let known = || values.values.keys().map(Name::as_str);
                 let given = value.as_str().unwrap_or_default();
@@ -193,6 +199,7 @@ impl Check<'_> {
             path.truncate(length);
         }
         for field in input.fields.values() {
+            // <https://spec.graphql.org/September2025/#sec-Input-Objects.Input-Coercion>
             let is_required = field.ty.is_non_null() && field.default_value.is_none();
             if is_required && !members.contains_key(field.name.as_str()) {
                 let _ = write!(path, ".{}", field.name);
@@ -223,14 +230,18 @@ fn shown(value: ExactValue<'_>) -> String {
     }
 }
 
-/// Returns whether a value is one of a scalar; what custom scalars allow is for services to say.
+/// Returns whether a value is one of a scalar
+/// (<https://spec.graphql.org/September2025/#sec-Scalars>); what custom scalars allow is for
+/// services to say.
 fn fits_scalar(name: &str, exact: ExactValue<'_>) -> bool {
     let value = exact.value();
     match name {
+        // 32 bits (<https://spec.graphql.org/September2025/#sec-Int>).
         "Int" => value.as_i64().is_some_and(|it| i32::try_from(it).is_ok()),
         "Float" => exact.is_float(),
         "String" => value.is_string(),
         "Boolean" => value.is_boolean(),
+        // A string or an integer (<https://spec.graphql.org/September2025/#sec-ID>).
         "ID" => value.is_string() || value.is_i64(),
         _ => true,
     }

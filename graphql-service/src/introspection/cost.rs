@@ -124,7 +124,7 @@ impl IntrospectionCost {
         let selection = |selection: &Selection| match selection {
             Selection::Field(field) => {
                 let times = match field.name.as_str() {
-                    // Fields other than introspection cost nothing here.
+                    // Other fields cost nothing here: the limits of the document bound them.
                     name if !set.ty.starts_with("__") && !name.starts_with("__") => return 0.0,
                     "types" => self.types,
                     "directives" => self.directives,

@@ -27,6 +27,7 @@ pub(crate) fn with_one_of(schema: &Valid<Schema>) -> Valid<Schema> {
             description: None,
             name: name!("isOneOf"),
             arguments: Vec::new(),
+            // Nullable: only input objects have an answer.
             ty: ty!(Boolean),
             directives: Default::default(),
         };

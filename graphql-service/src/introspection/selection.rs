@@ -87,7 +87,8 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// Groups fields by their key, as the specification's CollectFields does.
+    /// Groups fields by their key, as the specification's
+    /// [CollectFields](https://spec.graphql.org/September2025/#CollectFields()) does.
     fn collect(
         &self,
         object: &Name,
@@ -111,6 +112,7 @@ impl<'d> Reader<'d> {
                     }
                 }
                 Selection::FragmentSpread(spread) => {
+                    // A fragment that was spread once adds nothing when it is spread again.
                     let fragment = spread.fragment_def(self.document);
                     if let Some(fragment) = fragment.filter(|_| seen.insert(&spread.fragment_name))
                         && self.applies(fragment.type_condition(), object)
@@ -122,6 +124,8 @@ impl<'d> Reader<'d> {
         }
     }
 
+    /// Returns whether a type condition applies to an object type
+    /// (<https://spec.graphql.org/September2025/#DoesFragmentTypeApply()>).
     fn applies(&self, condition: &Name, object: &Name) -> bool {
         condition == object
             || match self.schema.types.get(condition) {
@@ -134,6 +138,8 @@ impl<'d> Reader<'d> {
             }
     }
 
+    /// Returns whether directives leave a selection out: one of them is enough
+    /// (<https://spec.graphql.org/September2025/#sec--include>).
     fn is_left_out(&self, selection: &Selection) -> bool {
         let directives = selection.directives();
         let holds = |name: &str| {

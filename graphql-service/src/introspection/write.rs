@@ -1,4 +1,6 @@
-//! Writes what a document asks of the schema, as JSON text and without a tree of values.
+//! Writes what a document asks of the schema, as JSON text and without a tree of values, which for
+//! large schemas would be larger than the text. What is written is that of
+//! [the specification](https://spec.graphql.org/September2025/#sec-Schema-Introspection).
 
 use apollo_compiler::ast::Value;
 use apollo_compiler::collections::HashMap;
@@ -38,6 +40,7 @@ pub(crate) fn write_root(
         }
         "__schema" => writer.object(Object::Schema, &field.selected),
         _ => {
+            // `__type` is null for a name that no type has.
             let named = field.type_name.and_then(|name| schema.types.get(name));
             writer.optional(named.map(Object::Definition), &field.selected)
         }
@@ -185,6 +188,8 @@ impl<'w> Writer<'w, '_> {
                 .filter_map(|name| schema.types.get(name).map(Object::Definition))
                 .collect()
         };
+        // `includeDeprecated` is false by default
+        // (<https://spec.graphql.org/September2025/#sec-Schema-Introspection>).
         let shown =
             |deprecated: Option<&Node<Directive>>| field.include_deprecated || deprecated.is_none();
         match (field.name, ty) {
@@ -233,6 +238,8 @@ impl<'w> Writer<'w, '_> {
                 let fields = fields.filter(|f| shown(f.directives.get("deprecated")));
                 return self.list(fields.map(|f| Object::Input(f)), selected);
             }
+            // Null for types that are no input objects, as every field that does not apply to a
+            // kind.
             ("isOneOf", ExtendedType::InputObject(ty)) => self.boolean(ty.directives.has("oneOf")),
             _ => self.answer.null(),
         }
@@ -306,6 +313,8 @@ impl<'w> Writer<'w, '_> {
             "type" => return self.optional(self.of_type(&definition.ty), &field.selected),
             "defaultValue" => {
                 let value = definition.default_value.as_ref();
+                // A default value is text in the syntax of the language, even if it is a string
+                // itself.
                 let value = value.map(|value| value.serialize().no_indent().to_string());
                 self.text(value.as_deref());
             }
@@ -352,6 +361,8 @@ impl<'w> Writer<'w, '_> {
             "isDeprecated" => self.boolean(deprecated.is_some()),
             "deprecationReason" => {
                 let schema = self.schema;
+                // With the default of the argument where none is written
+                // (<https://spec.graphql.org/September2025/#sec--deprecated>).
                 let reason = deprecated.and_then(|d| d.argument_by_name("reason", schema).ok());
                 self.text(reason.and_then(|reason: &Node<Value>| reason.as_str()));
             }

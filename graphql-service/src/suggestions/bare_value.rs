@@ -1,4 +1,5 @@
-//! Bare values where a filter expects its operator: `name: "Tatooine"` for `name: {EQ: "Tatooine"}`.
+//! Bare values where a filter expects its operator: `name: "Tatooine"` for `name: {EQ: "Tatooine"}`
+//! (docs/queries.md, "Filters"). Subgraphs of other services call it `_eq` or `equals`.
 
 use apollo_compiler::schema::{ExtendedType, InputObjectType};
 use apollo_compiler::{Name, Schema};
@@ -6,7 +7,7 @@ use apollo_compiler::{Name, Schema};
 /// Names of the operator that compares with one value, in lower case and without underscores around them.
 const OPERATORS: [&str; 2] = ["eq", "equals"];
 
-/// The field that stands for the text of a literal.
+/// The field that stands for the text of a literal (docs/queries.md, "Filters").
 const VALUE: &str = "value";
 
 /// Returns the fields between an input object and the operand of its operator for equality.

@@ -1,6 +1,7 @@
 //! The known name that an unknown one was probably meant to be.
 
-/// Longest name that gets a suggestion, in bytes; no generated name is longer.
+/// Longest name that gets a suggestion, in bytes; no generated name is longer. The distance costs
+/// the product of both lengths, for each known name.
 const MAX_BYTES: usize = 300;
 
 /// Returns the name at the smallest edit distance, if that is small; case is ignored.
@@ -18,6 +19,8 @@ pub fn nearest<'n>(unknown: &str, known: impl IntoIterator<Item = &'n str>) -> O
     }
     let folded = unknown.to_lowercase();
     let length = folded.chars().count();
+    // One typing error, and one more for every four letters: a short name with two is anybody's
+    // guess.
     let allowed = 1 + unknown.chars().count() / 4;
     known
         .into_iter()

@@ -16,7 +16,8 @@ use super::nearest::nearest;
 use super::synonyms::synonym;
 use super::unknown::{Kind, Unknown};
 
-/// Longest value that a hint repeats, in bytes.
+/// Longest value that a hint repeats, in bytes. A message is to be read, and a value may be as long
+/// as a document.
 const MAX_VALUE: usize = 60;
 
 /// What was probably meant, each as a hint shows it: names in quotation marks, values as a document has them.
@@ -94,6 +95,8 @@ impl<'d> Search<'d> {
         self.variables = &operation.variables;
         for variable in self.variables {
             let ty = variable.ty.inner_named_type();
+            // Variables are of input types
+            // (<https://spec.graphql.org/September2025/#sec-Variables-Are-Input-Types>).
             let types = types(self.schema, ExtendedType::is_input_type);
             self.meet(Kind::Type, variable.location(), ty, types);
             if let Some(value) = &variable.default_value {
@@ -134,6 +137,7 @@ impl<'d> Search<'d> {
         let Some(parent) = parent else { return };
         let fields = self.schema.types.get(parent).into_iter().flat_map(fields);
         self.meet(Kind::Field, field.name.location(), &field.name, fields);
+        // Nothing is known of what is below an unknown field.
         let Ok(definition) = self.schema.type_field(parent, &field.name) else {
             return;
         };
@@ -155,6 +159,7 @@ impl<'d> Search<'d> {
     }
 
     fn type_condition(&mut self, name: &'d Name) {
+        // Fragments are on objects, interfaces and unions.
         let types = types(self.schema, is_composite);
         self.meet(Kind::Type, name.location(), name, types);
     }
@@ -162,6 +167,7 @@ impl<'d> Search<'d> {
     fn directives(&mut self, directives: &'d DirectiveList, location: DirectiveLocation) {
         for directive in directives {
             let definitions = self.schema.directive_definitions.values();
+            // Only a directive that may stand here helps.
             let here = definitions.filter(|definition| definition.locations.contains(&location));
             let known = here.map(|definition| &definition.name);
             let (span, name) = (directive.location(), &directive.name);

@@ -20,6 +20,8 @@ pub(super) fn synonym<'n>(
     let group = groups.find(|group| group.contains(&unknown))?;
     let known: Vec<&str> = known.into_iter().collect();
     let is_search = known.contains(&NUMBER_OF_HITS);
+    // Only searches skip hits by `from` (docs/search.md, "Order and pages"; docs/queries.md, "Root
+    // fields").
     let mut group = group.iter().filter(|name| is_search || **name != "from");
     group.find_map(|name| known.iter().find(|known| *known == name).copied())
 }

@@ -43,6 +43,8 @@ impl FieldArguments<'_> {
     pub(super) fn object_conditions(&self, target: TypeRef) -> Result<Vec<NodeCondition>> {
         let mut conditions = Vec::new();
         if let Some((ids, location)) = self.ids()? {
+            // The answer tells which ids exist, so it needs the right to read ids (docs/access.md,
+            // "What a caller sees").
             let readable = self.view.readable(target, Part::Id);
             if readable.is_nothing() {
                 return Err(self.view.denied("ID", "id").at(location));
@@ -75,7 +77,8 @@ impl FieldArguments<'_> {
             .at(location)
             .with("limit", self.limits.list_length));
         }
-        // A string that cannot be an IRI is the id of no object.
+        // A string that cannot be an IRI is the id of no object, and unknown ids are ignored
+        // (docs/queries.md, "Root fields").
         Ok(ids
             .iter()
             .filter_map(|id| NamedNode::new(id.as_text()?).ok())
@@ -97,7 +100,8 @@ impl FieldArguments<'_> {
         }
     }
 
-    /// Reads the dataset arguments: `from`, `includeInferred`, `expandOwlSameAs` and `repository`.
+    /// Reads the dataset arguments: `from`, `includeInferred`, `expandOwlSameAs` and `repository`
+    /// (docs/queries.md, "Root fields").
     pub(super) fn dataset(&self) -> Result<Dataset> {
         let config = &self.view.api.soml().config;
         self.check_repository(config.repository.as_deref())?;
@@ -138,9 +142,12 @@ impl FieldArguments<'_> {
             _ => (configured, None),
         };
         match offered {
+            // Both values mean the explicit statements, so they are one dataset and share what is
+            // cached.
             Inference::None => Ok(true),
             Inference::Switchable => Ok(wanted),
             Inference::Always if wanted => Ok(true),
+            // Only here would the answer be wrong: it would have statements that were excluded.
             Inference::Always => {
                 let asked_by = match location {
                     Some(_) => format!("`{name}`"),
@@ -153,7 +160,9 @@ impl FieldArguments<'_> {
         }
     }
 
-    /// Reads `from`.
+    /// Reads `from`: as with SPARQL's `FROM`, exactly these graphs, merged
+    /// (<https://www.w3.org/TR/sparql11-query/#specifyingDataset>). A name that is no IRI is
+    /// refused: to ignore it would be to read less than is asked for.
     fn graphs(&self) -> Result<Option<Vec<NamedNode>>> {
         let Some((from, location)) = self.values.get("from") else {
             return Ok(None);
@@ -187,6 +196,7 @@ impl FieldArguments<'_> {
         };
         let text = spec.as_text().unwrap_or_default();
         lang_spec(text, self.limits)
+            // A specification without items is as if absent (docs/queries.md, "Language").
             .map(|spec| Some(spec).filter(|spec| !spec.is_empty()))
             .map_err(|error| error.at(location))
     }
@@ -210,6 +220,7 @@ impl FieldArguments<'_> {
             }
         };
         let limit = number("limit", 1)?;
+        // Refused, never cut silently: a client could not tell a cut page from the last one.
         if let (Some((n, location)), Some(greatest)) = (limit, self.limits.page)
             && n > greatest
         {
@@ -239,7 +250,8 @@ impl FieldArguments<'_> {
         }))
     }
 
-    /// Translates `where` and `ID` on the classes of an object.
+    /// Translates `where` and `ID` on the classes of an object. The class of a concrete type stands
+    /// for those of its subtypes (docs/queries.md, "Filters").
     pub(super) fn class_conditions(&self) -> Result<Vec<TermCondition>> {
         let mut conditions = Vec::new();
         if let Some((ids, _)) = self.ids()? {
@@ -310,6 +322,8 @@ impl FieldArguments<'_> {
     }
 }
 
+/// Returns whether a filter requires anything of an object, be it only that it is one
+/// (docs/queries.md, "Filters": `AND: []` and `where: {}` match everything).
 fn says_something(filter: &Input) -> bool {
     match filter {
         Input::Object(fields) => fields.iter().any(|(key, value)| match key.as_str() {

@@ -86,6 +86,8 @@ pub(super) fn build(input: &PlanInput<'_>) -> Result<(Plan, Vec<Parameter>)> {
         let field = nodes[0];
         planner.left_out.path.push(field.response_key());
         let first = planner.parameters.len();
+        // Only fields that select objects have a meaning in SOML; the others belong to federation
+        // and GraphQL.
         let root = match input.api.root_field(&field.name) {
             None if field.name == "_service" => planner.service(&nodes),
             None if field.name == "_entities" => planner.entities(field, &nodes)?,
@@ -257,6 +259,8 @@ impl<'p, 'a> Planner<'p, 'a> {
         let arguments = self.arguments(field);
         let mut conditions = vec![NodeCondition::Instance(self.input.view().test(target))];
         conditions.extend(self.input.view().shown(target).condition());
+        // Lists skip objects of no known concrete type (docs/queries.md, "Root fields"), so pages
+        // and counts do too.
         if self.is_open(target) {
             conditions.push(self.known_type(target));
         }
@@ -308,7 +312,8 @@ impl<'p, 'a> Planner<'p, 'a> {
         NodeCondition::Instance(self.input.view().test_of_known(target))
     }
 
-    /// Returns whether the type's own test accepts objects of no known concrete type.
+    /// Returns whether the type's own test accepts objects of no known concrete type: an abstract
+    /// type with classes of its own selects by these, whatever subtypes there are.
     fn is_open(&self, target: TypeRef) -> bool {
         matches!(target, TypeRef::Interface(object)
             if !self.api().possible_types(target).contains(&object)
@@ -367,6 +372,8 @@ impl<'p, 'a> Planner<'p, 'a> {
 
     /// Adds a level to be built later.
     fn new_level(&mut self) -> Result<LevelId> {
+        // Levels are shared, but fields that differ in languages or graphs have levels of their
+        // own.
         let limit = self.input.limits.plan_levels;
         if self.levels.len() >= limit {
             let message = "the operation needs too many steps";
@@ -457,6 +464,8 @@ impl<'p, 'a> Planner<'p, 'a> {
         for (key, nodes) in fields.entries {
             let field = nodes[0];
             let view = self.input.view();
+            // What may not be read is left out, and never fetched (docs/access.md, "What a caller
+            // sees").
             if view.is_limited() {
                 let readable = view.reads_field(object, &field.name);
                 left_out.note(object, field, !readable);
@@ -592,6 +601,7 @@ impl<'p, 'a> Planner<'p, 'a> {
             .name_property
             .expect("only nameable objects have `name`");
         let given = arguments.lang()?.or_else(|| scope.lang.clone());
+        // The nearest specification, followed by the default one (docs/queries.md, "Language").
         let spec = for_single(name_spec(config, given.as_ref()));
         let slot = builder.slot(Step::from(&schema[property].path), None, None);
         let kind = ScalarKind::Scalar(Scalar::String);
@@ -618,6 +628,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         let step = Step::from(&property.path);
         let given = arguments.lang()?.or_else(|| scope.lang.clone());
         let lang = || {
+            // From the nearest to the farthest (docs/queries.md, "Language").
             let spec = given
                 .clone()
                 .or_else(|| property.lang.fetch.clone())
@@ -664,6 +675,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         let cast = property.type_cast;
         let condition = arguments.scalar_condition(kind, cast)?;
         let slot = builder.slot(step, terms(condition), None);
+        // A specification chooses among strings only (docs/queries.md, "Language").
         let is_text = kind == ScalarKind::Scalar(Scalar::String);
         let lang = if is_text { lang() } else { None };
         let list = multiple.then(|| arguments.scalar_list(non_null_elements));
@@ -693,7 +705,8 @@ impl<'p, 'a> Planner<'p, 'a> {
         Ok(Some(Output::ObjectCount { slot }))
     }
 
-    /// Returns the slot of the objects that a list displays, whatever its page.
+    /// Returns the slot of the objects that a list displays, whatever its page: counts are taken
+    /// before `limit` and `offset` (docs/queries.md, "Counts").
     pub(super) fn counted_objects(
         &self,
         property: &Property,
@@ -717,6 +730,8 @@ impl<'p, 'a> Planner<'p, 'a> {
         arguments: &FieldArguments<'_>,
     ) -> Result<Vec<NodeCondition>> {
         let mut conditions = Vec::new();
+        // Without `rangeCheck`, objects of any type are returned as objects of the range
+        // (docs/queries.md, "Root fields").
         if range_check {
             conditions.push(NodeCondition::Instance(self.input.view().test(target)));
         }
@@ -788,6 +803,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         order_levels(&mut levels, &mut roots, &mut self.parameters);
         note(&mut levels, &mut roots);
         let written = self.input.api.soml().config.null_json_arrays;
+        // The schema is nearer than the service (docs/queries.md, "Values").
         let null_empty_lists = written.unwrap_or(self.input.null_arrays);
         let plan = Plan {
             roots,

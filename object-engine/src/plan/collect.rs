@@ -32,6 +32,8 @@ impl<'a> Fields<'a> {
             self.entries.len() - 1
         });
         let distances = &mut self.distances[position];
+        // The nearest class comes first, so that it decides; within a class, the order of the
+        // document stays.
         let at = distances.partition_point(|known| *known <= distance);
         distances.insert(at, distance);
         self.entries[position].1.insert(at, field);
@@ -53,9 +55,13 @@ pub(super) enum Parent {
     Object(ObjectId),
 }
 
-/// Collects the fields that apply to an object of a concrete type, in the order of the specification.
+/// Collects the fields that apply to an object of a concrete type, in the order of the
+/// specification (<https://spec.graphql.org/September2025/#CollectFields()>).
 ///
-/// A fragment on a concrete superclass applies to its subclasses too. A document may give one key to
+/// A fragment on a concrete superclass applies to its subclasses too, where the specification has
+/// it apply to its own type alone
+/// (<https://spec.graphql.org/September2025/#DoesFragmentTypeApply()>): an object of a subclass is
+/// one of the superclass as well (docs/queries.md, "Interfaces"). A document may give one key to
 /// different fields of a class and its superclass, since fragments on object types exclude each
 /// other elsewhere: then the nearer class decides.
 pub(super) fn collect<'a>(
@@ -134,7 +140,8 @@ fn distance_to(api: &Api, parent: &Parent, condition: Option<&str>) -> Option<us
     }
 }
 
-/// Evaluates `@skip` and `@include`.
+/// Evaluates `@skip` and `@include`; both have to let a field through
+/// (<https://spec.graphql.org/September2025/#sec--skip>).
 fn is_included(directives: &executable::DirectiveList, variables: &Variables<'_>) -> bool {
     let condition = |name: &str| {
         let argument = directives.get(name)?.specified_argument_by_name("if")?;

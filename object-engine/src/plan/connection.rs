@@ -41,6 +41,7 @@ impl<'a> Planner<'_, 'a> {
     ) -> Result<Option<RootValue>> {
         let field = nodes[0];
         let ty = type_of(field);
+        // A cursor has an id in it (docs/access.md, "What a caller sees").
         let cursors = self.input.view().reads_wherever_shown(target, Part::Id);
         let mut builder = ConnectionBuilder {
             target,
@@ -101,6 +102,7 @@ impl<'a> Planner<'_, 'a> {
                 level.map(ConnectionPart::Nodes)
             }
             "pageInfo" => self.page_info(nodes, builder).map(ConnectionPart::PageInfo),
+            // Counted only if it is selected (docs/queries.md, "Connections").
             "totalCount" => {
                 builder.connection.count = true;
                 Some(ConnectionPart::TotalCount)
@@ -214,6 +216,8 @@ impl<'a> Planner<'_, 'a> {
             (None, None) => Take::All,
             (Some(first), None) => Take::First(first),
             (None, Some(last)) => Take::Last(last),
+            // Relay discourages both at once, since their result is confusing
+            // (<https://relay.dev/graphql/connections.htm#sec-Pagination-algorithm>).
             (Some(_), Some(_)) => {
                 let message = "`first` and `last` cannot be combined: ask for one of them";
                 let error = GraphqlError::new(code::ARGUMENT_INVALID, message);
@@ -232,6 +236,9 @@ impl<'a> Planner<'_, 'a> {
             return Ok(None);
         };
         let length = input.as_text().and_then(|text| text.parse::<usize>().ok());
+        // A negative number is an error
+        // (<https://relay.dev/graphql/connections.htm#sec-Pagination-algorithm>); 0 is a page
+        // without objects.
         let length = length.ok_or_else(|| {
             let message = format!("`{name}` must be a whole number of at least 0");
             GraphqlError::new(code::ARGUMENT_INVALID, message).at(location)

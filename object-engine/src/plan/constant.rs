@@ -32,10 +32,12 @@ pub(crate) fn constant(scalar: Scalar, input: &Input) -> Result<Option<Constant>
         ))
     };
     let literal = match (scalar, input) {
+        // An id is a string or an integer (<https://spec.graphql.org/September2025/#sec-ID>).
         (Scalar::Iri, _) => {
             let text = input.as_text().ok_or_else(invalid)?;
             return Ok(NamedNode::new(text).ok().map(Constant::Iri));
         }
+        // Values of enumerations are stored as strings (docs/schema.md, "Custom types").
         (Scalar::String, Input::String(text) | Input::Enum(text)) => {
             Literal::new_simple_literal(text)
         }
@@ -46,6 +48,7 @@ pub(crate) fn constant(scalar: Scalar, input: &Input) -> Result<Option<Constant>
         (Scalar::Decimal, Input::Number(text) | Input::String(text)) => decimal(text, invalid)?,
         (float, Input::Number(text) | Input::String(text)) if float.is_float() => {
             let value = f64::from_str(text).map_err(|_| invalid())?;
+            // NaN equals nothing and has no place in an order.
             if !float.float_in_bounds(value) || value.is_nan() {
                 return Err(invalid());
             }
@@ -65,7 +68,8 @@ fn integer(
     is_number: bool,
     invalid: impl Fn() -> OperandError,
 ) -> Result<Literal, OperandError> {
-    // A JSON number such as 1e3 or 2.0 is an integer too.
+    // A JSON number such as 1e3 or 2.0 is an integer too: JSON does not tell integers from other
+    // numbers.
     let value = match i128::from_str(text) {
         Ok(value) => value,
         Err(_) if is_whole_number_text(text) => return Err(too_large(text)),
@@ -75,6 +79,7 @@ fn integer(
     if !integer_in_bounds(scalar, value) {
         return Err(invalid());
     }
+    // Stores compare wider integers differently, so they are refused (docs/queries.md, "Filters").
     if i64::try_from(value).is_err() {
         return Err(too_large(text));
     }
@@ -99,6 +104,7 @@ fn whole_float(text: &str) -> Option<i128> {
 }
 
 fn decimal(text: &str, invalid: impl Fn() -> OperandError) -> Result<Literal, OperandError> {
+    // 18 decimal places at most (docs/queries.md, "Filters").
     if let Ok(value) = Decimal::from_str(text) {
         return Ok(Literal::new_typed_literal(value.to_string(), xsd::DECIMAL));
     }

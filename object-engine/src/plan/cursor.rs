@@ -29,6 +29,8 @@ impl CursorCodec {
     /// bytes.
     #[must_use]
     pub fn new(type_name: &str, order: &[OrderKey], limit: usize) -> Self {
+        // `where` has no part in it: a cursor stays valid when the filter changes (docs/queries.md,
+        // "Connections").
         let mut print = Fingerprint::default();
         print.text(type_name);
         for key in order {
@@ -41,7 +43,8 @@ impl CursorCodec {
         }
     }
 
-    /// Encodes a position; `None` if it exceeds the limit.
+    /// Encodes a position; `None` if it exceeds the limit. Keys are never truncated: a shorter one
+    /// would be another position (docs/queries.md, "Connections").
     #[must_use]
     pub fn encode(&self, position: &Position) -> Option<String> {
         let mut bytes = vec![VERSION];

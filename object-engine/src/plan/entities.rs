@@ -1,4 +1,5 @@
-//! `_entities`: objects by type and id, as requested by a federation gateway.
+//! `_entities`: objects by type and id, as requested by a federation gateway
+//! (<https://www.apollographql.com/docs/federation/subgraph-spec>).
 
 use std::sync::Arc;
 
@@ -55,6 +56,7 @@ impl<'a> Planner<'_, 'a> {
                 if !denied.contains(&target) {
                     denied.push(target);
                 }
+                // An object that may not be shown is null, as one that does not exist.
                 representations.push(None);
                 continue;
             }
@@ -68,6 +70,7 @@ impl<'a> Planner<'_, 'a> {
         }
         let sets: Vec<_> = nodes.iter().map(|node| &node.selection_set).collect();
         let scope = Scope {
+            // Gateways have no place for the argument; fields have their own.
             lang: None,
             dataset: Arc::new(arguments.dataset()?),
         };
@@ -143,6 +146,8 @@ impl<'a> Planner<'_, 'a> {
         let name = text("__typename")?;
         let target = self.input.api.type_ref(name);
         let target = target
+            // A representation of a type with subtypes may be one of a subtype (docs/schema.md,
+            // "The API").
             .map(|target| with_subclasses(self.input.api, target))
             .filter(|target| *target != TypeRef::Nameable)
             .ok_or_else(|| invalid(format!("`{name}` is not a type with a key")))?;

@@ -131,6 +131,8 @@ impl EntryReader<'_> {
         path: Vec<PathSegment>,
     ) -> Option<usize> {
         let at = self.entry(purpose, object, input, path)?;
+        // An update by `id` tells whether the object exists (docs/access.md, "What a mutation
+        // reveals").
         if purpose == Purpose::Update {
             self.deny(at, "id", self.rights.lacks_ids(object));
         }
@@ -155,7 +157,8 @@ impl EntryReader<'_> {
         Some(at)
     }
 
-    /// Checks the number of entries so far.
+    /// Checks the number of entries so far (`mutation.maxAffected`, docs/writing.md, "What is
+    /// checked"). Objects created inside of others count too.
     pub(super) fn check_count(&self) -> Result<(), GraphqlError> {
         let limit = self.limits.affected;
         if self.entries.len() <= limit {
@@ -189,6 +192,8 @@ impl EntryReader<'_> {
             place: self.place.clone(),
             path,
         });
+        // Creating and changing need `write` on `id` and on each given property (docs/writing.md,
+        // "What is checked").
         self.deny(at, "id", self.rights.lacks_write(object, Part::Id));
         for (name, value) in members {
             if name == "id" {
@@ -205,13 +210,15 @@ impl EntryReader<'_> {
         Some(at)
     }
 
-    /// Returns whether roles leave clients no choice of a property's value, so that no right to write it is needed.
+    /// Returns whether roles leave clients no choice of a property's value, so that no right to
+    /// write it is needed.
     fn is_preset(&self, object: ObjectId, property: PropertyId) -> bool {
         let presets = self.rights.presets(object, property);
         presets.is_some_and(|presets| !presets.leave_a_choice)
     }
 
-    /// Sets the values that clients may not choose, and those that they have not chosen.
+    /// Sets the values that clients may not choose, and those that they have not chosen
+    /// (docs/access.md, "Conditions on objects").
     fn presets(&mut self, purpose: Purpose, at: usize) {
         let object = self.entries[at].object;
         let soml = self.api.soml().clone();
@@ -221,6 +228,7 @@ impl EntryReader<'_> {
             };
             let of = &soml[property];
             let is_given = self.entries[at].gives(property);
+            // Where another role has no preset, it is only a default for new objects.
             if presets.leave_a_choice && (is_given || purpose != Purpose::Create) {
                 continue;
             }
@@ -341,6 +349,8 @@ impl EntryReader<'_> {
         let property = &soml[id];
         let before = self.findings.len();
         let change = match (purpose, value) {
+            // Null clears a property of an object that exists; a new one has nothing to clear
+            // (docs/writing.md, "Creating" and "Changing").
             (Purpose::Create, Input::Null) => return,
             (_, Input::Null) => Some(Change::Set(Vec::new())),
             (_, value) => match property.range {
@@ -387,6 +397,7 @@ impl EntryReader<'_> {
                 Change::Add(values)
             });
         };
+        // `patch` replaces one value and `replace` all of them (docs/writing.md, "Changing").
         if replace {
             self.refuse_both(at, property);
             return None;
@@ -481,6 +492,7 @@ impl EntryReader<'_> {
         let single = !property.max.is_multiple();
         Some(match patched {
             Some(old) => Change::Patch(old, values),
+            // A property with at most one value takes the new one (docs/writing.md, "Changing").
             None if replaces || single || purpose == Purpose::Create => Change::Set(values),
             None => Change::Add(values),
         })

@@ -304,6 +304,7 @@ impl<'a> FilterBuilder<'a> {
                     .with("limit", self.limits.where_conditions));
             }
             self.keys.push(key.clone());
+            // Null never means "everything" (docs/queries.md, "Filters").
             if *value == Input::Null {
                 return Err(self.error(
                     code::NULL_OPERAND,
@@ -344,6 +345,8 @@ impl<'a> FilterBuilder<'a> {
                 "ALL" => set.and_every(this.node(ty, value)?),
                 "ALL_EXISTS" => set.and_every_and_some(this.node(ty, value)?),
                 "ID" => {
+                    // A condition on what may not be read would reveal it (docs/access.md, "What a
+                    // caller sees").
                     let readable = this.readable(ty, Part::Id, key)?;
                     let meant = readable
                         .condition()
@@ -388,7 +391,8 @@ impl<'a> FilterBuilder<'a> {
         }
     }
 
-    /// Translates `_if<Type>`: the object is of that type and satisfies the condition.
+    /// Translates `_if<Type>`: the object is of that type or a subtype, and satisfies the condition
+    /// (docs/queries.md, "Filters").
     fn narrowed(&mut self, ty: TypeRef, key: &str, value: &Input) -> Result<NodeCondition> {
         let narrow = key
             .strip_prefix("_if")
@@ -411,7 +415,7 @@ impl<'a> FilterBuilder<'a> {
         ))
     }
 
-    /// Refuses a key that speaks of what cannot be read.
+    /// Refuses a key that speaks of what cannot be read (docs/access.md, "What a caller sees").
     fn require(&self, holds: bool, key: &str) -> Result<()> {
         if holds {
             return Ok(());
@@ -449,6 +453,8 @@ impl<'a> FilterBuilder<'a> {
                 let shown = self.view.shown(range);
                 self.require(!shown.is_nothing(), &property.name.graphql)?;
                 let mut set = self.node(range, value)?;
+                // Values of another type count as absent, for `ALL` and `NOT` too (docs/queries.md,
+                // "Filters").
                 if property.range_check {
                     set = checked(set, self.view.test(range));
                 }
@@ -460,6 +466,8 @@ impl<'a> FilterBuilder<'a> {
         })
     }
 
+    /// Translates a condition on the name. It holds for any value of the name property: filters see
+    /// all values, not only the one that the field shows (docs/queries.md, "Language").
     fn name(&mut self, ty: TypeRef, value: &Input) -> Result<NodeCondition> {
         let same = |a: &Property, b: &Property| Step::from(&a.path) == Step::from(&b.path);
         let readings = name_readings(self.view, ty, same);
@@ -534,7 +542,8 @@ impl<'a> FilterBuilder<'a> {
                 };
                 return Ok(test(operands, Operator::In(constants)));
             }
-            // Any value that is there, be it ill-typed: there is nothing to compare it with.
+            // Any value that is there, be it ill-typed: there is nothing to compare it with
+            // (docs/queries.md, "Filters").
             "NIN" if value.as_list().is_empty() => return Ok(any_value(operands)),
             "NIN" => {
                 let constants = match self.parameter(Some(operands), key, value) {
@@ -551,6 +560,8 @@ impl<'a> FilterBuilder<'a> {
             return Ok(test(operands, operator));
         }
         let constant = self.constant(operands, value)?;
+        // The class of a concrete type stands for the classes of its subtypes too (docs/queries.md,
+        // "Filters").
         if let (Operands::Class, Some(Constant::Iri(class))) = (operands, &constant) {
             let classes = self.classes(class);
             match comparison {
@@ -571,6 +582,7 @@ impl<'a> FilterBuilder<'a> {
             operands,
             match (constant, comparison) {
                 (Some(constant), _) => Operator::Compare(comparison, constant),
+                // No value equals an operand that is no IRI; every IRI differs from it.
                 (None, Comparison::NotEqual) => Operator::NotIn(Vec::new()),
                 (None, _) => Operator::In(Vec::new()),
             },
@@ -631,6 +643,9 @@ impl<'a> FilterBuilder<'a> {
         })
     }
 
+    /// Translates a regular expression: the subset of SPARQL's
+    /// (<https://www.w3.org/TR/sparql11-query/#func-regex>) on which all stores agree
+    /// (docs/queries.md, "Regular expressions").
     fn matches(&self, operands: Operands, key: &str, value: &Input) -> Result<TermCondition> {
         self.refuse_claim(value, key)?;
         let pattern = value.as_text().unwrap_or_default();
@@ -739,7 +754,8 @@ fn presence(domain: Domain) -> ValueTest {
     }
 }
 
-/// Expresses a comparison of Booleans by equality, since not every store orders them.
+/// Expresses a comparison of Booleans by equality, since not every store orders them. False is less
+/// than true (<https://www.w3.org/TR/sparql11-query/#OperatorMapping>).
 fn boolean_order(comparison: Comparison, literal: &Literal) -> Operator {
     let operand = literal.value() == "true";
     let satisfies = |value: bool| match comparison {
@@ -768,6 +784,7 @@ fn lang_condition(spec: &LangSpec) -> std::result::Result<TermCondition, String>
             LangItem::Include(range) => include.push(tag_range(range)),
             LangItem::Exclude(range) => exclude.push(tag_range(range)),
             LangItem::Any => any = true,
+            // A filter that depends on the browser would select other objects for each user.
             LangItem::Browser => {
                 return Err("`BROWSER` cannot be used in a filter; name the languages".to_owned());
             }
@@ -779,6 +796,8 @@ fn lang_condition(spec: &LangSpec) -> std::result::Result<TermCondition, String>
     Ok(TermCondition::Lang { include, exclude })
 }
 
+/// Converts a range of language tags, which compare without case
+/// (<https://www.rfc-editor.org/rfc/rfc5646#section-2.1.1>).
 fn tag_range(range: &LangRange) -> TagRange {
     match range {
         LangRange::Tag(tag) => TagRange::Tag(tag.to_ascii_lowercase()),
@@ -795,6 +814,7 @@ fn on_iri(condition: TermCondition) -> NodeCondition {
         TermCondition::Any(parts) => NodeCondition::Any(each(parts)),
         TermCondition::Not(inner) => NodeCondition::Not(Box::new(on_iri(*inner))),
         TermCondition::Value(test) => NodeCondition::Iri(test),
+        // An IRI has neither language nor datatype.
         TermCondition::Lang { .. } | TermCondition::Datatype(_) => NodeCondition::Any(Vec::new()),
     }
 }

@@ -116,7 +116,8 @@ fn scalar_term(scalar: Scalar, input: &Input) -> Result<Term> {
         .ok_or_else(|| invalid(format!("`{text}` is not a `{}`", scalar.soml_name())))
 }
 
-/// Returns the literal of a scalar that is not a string; numbers are in canonical form.
+/// Returns the literal of a scalar that is not a string; numbers are in canonical form
+/// (docs/writing.md, "Creating"), so that equal values are one triple in every store.
 fn scalar_literal(scalar: Scalar, text: &str) -> Option<Literal> {
     let datatype = NamedNode::new_unchecked(scalar.datatype_iri());
     if !scalar.is_numeric() {
@@ -168,6 +169,8 @@ fn literal(
     let text = member("value").unwrap_or_default();
     let types = LiteralTypes::new(schema, range);
     let lang = member("lang").filter(|lang| !lang.is_empty());
+    // A literal with a language has the datatype `rdf:langString`
+    // (<https://www.w3.org/TR/rdf11-concepts/#section-Graph-Literal>).
     if let (Some(_), Some(_)) = (lang, member("type")) {
         return Err(invalid("`lang` and `type` exclude each other"));
     }
@@ -207,7 +210,8 @@ fn typed(schema: &Schema, text: &str, datatype: &str) -> Result<Literal> {
     }
 }
 
-/// Returns a literal for which neither language nor datatype is given.
+/// Returns a literal for which neither language nor datatype is given: with the implicit language,
+/// else as a string, else of the only datatype that fits (docs/writing.md, "Creating").
 fn untyped(
     schema: &Schema,
     property: &Property,
@@ -215,6 +219,7 @@ fn untyped(
     text: &str,
 ) -> Result<Literal> {
     let config = &schema.config.lang;
+    // The property is nearer than `config` (docs/first-schema.md, "`lang` of a property").
     let implicit = property.lang.implicit.as_ref().or(config.implicit.as_ref());
     let LiteralTypes::Some {
         tagged: with_tag,
@@ -280,7 +285,8 @@ fn is_allowed(schema: &Schema, property: &Property, allowed: &str, term: &Term) 
     }
 }
 
-/// Checks the language tag of a text against `lang.validate`.
+/// Checks the language tag of a text against `lang.validate` (docs/writing.md, "What is checked").
+/// Other literals of a union have no language to check.
 fn check_language(schema: &Schema, property: &Property, term: &Term) -> Result<()> {
     let Range::Literal(_) = property.range else {
         return Ok(());

@@ -1,4 +1,5 @@
-//! The guard of `where` in mutations: what selects more objects than its author means is refused.
+//! The guard of `where` in mutations: what selects more objects than its author means is refused
+//! (docs/writing.md, "Deleting").
 //!
 //! A mutation cannot be taken back as a query can. So a condition that every object of its type satisfies is
 //! refused in whatever form it comes, and so is one that leaves something out because a variable has no value:

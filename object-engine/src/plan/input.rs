@@ -76,7 +76,9 @@ impl Input {
         }
     }
 
-    /// Substitutes the variables; `None` for a variable without a value, which counts as absent.
+    /// Substitutes the variables; `None` for a variable without a value, which counts as absent
+    /// (<https://spec.graphql.org/September2025/#sec-Input-Objects.Input-Coercion>). Defaults of
+    /// arguments and of input fields are not filled in: whatever reads them knows its own.
     pub(crate) fn from_ast(value: &ast::Value, variables: &Variables<'_>) -> Option<Input> {
         Some(match value {
             ast::Value::Null => Input::Null,
@@ -122,7 +124,8 @@ impl Input {
         }
     }
 
-    /// Returns the elements of a list; a single value counts as a list of one.
+    /// Returns the elements of a list; a single value counts as a list of one
+    /// (<https://spec.graphql.org/September2025/#sec-List.Input-Coercion>).
     pub(crate) fn as_list(&self) -> &[Input] {
         match self {
             Input::List(items) => items,
@@ -130,7 +133,8 @@ impl Input {
         }
     }
 
-    /// Returns the text of a string, an enum value or a number.
+    /// Returns the text of a string, an enum value or a number. A number is the text of an id too
+    /// (<https://spec.graphql.org/September2025/#sec-ID>), and big numbers come as strings.
     pub(crate) fn as_text(&self) -> Option<&str> {
         match self {
             Input::String(s) | Input::Enum(s) | Input::Number(s) => Some(s),
@@ -159,7 +163,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Returns an argument and its position; null counts as absent.
+    /// Returns an argument and its position; null counts as absent (docs/queries.md, "Filters").
     pub(crate) fn get(&self, name: &str) -> Option<(Input, Option<Location>)> {
         let argument = self.arguments.iter().find(|a| a.name == name)?;
         match Input::from_ast(&argument.value, self.variables)? {
@@ -169,7 +173,8 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Parses a language specification with a limited number of items.
+/// Parses a language specification (docs/queries.md, "Language") with a limited number of items,
+/// each of which is compared with every value.
 pub(crate) fn lang_spec(text: &str, limits: &EngineLimits) -> Result<LangSpec, GraphqlError> {
     let limit = limits.lang_items;
     if text.split(',').nth(limit).is_some() {

@@ -1,4 +1,5 @@
-//! Fields that the sender of a request may not read: left out, each with a warning.
+//! Fields that the sender of a request may not read: left out, each with a warning (docs/access.md,
+//! "What a caller sees").
 
 use apollo_compiler::executable::{self, Selection, SelectionSet};
 use apollo_compiler::{ExecutableDocument, Node};

@@ -188,6 +188,8 @@ pub(crate) fn build_mutation(
     let mut fields = Fields::default();
     let sets = [&input.operation.selection_set];
     collect(input, &Parent::Root, &sets, &mut fields);
+    // All fields are one transaction (docs/writing.md, "Transactions"); GraphQL only asks that they
+    // run one after the other (<https://spec.graphql.org/September2025/#sec-Mutation>).
     let mut dry_runs = Vec::new();
     for (key, nodes) in fields.entries {
         let Some(meaning) = input.api.mutation_field(&nodes[0].name) else {
@@ -245,7 +247,8 @@ impl<'a> FieldBuilder<'_, 'a> {
         super::input::Arguments::new(&self.node.arguments, variables, &document.sources).get(name)
     }
 
-    /// Returns `where` as it is written, even if it is null or a variable without a value.
+    /// Returns `where` as it is written, even if it is null or a variable without a value: whoever
+    /// writes it means to select objects by it.
     fn written_where(&self) -> Option<&'a Node<executable::Argument>> {
         let mut arguments = self.node.arguments.iter();
         arguments.find(|argument| argument.name == "where")
@@ -344,7 +347,8 @@ impl<'a> FieldBuilder<'_, 'a> {
         Ok(entries)
     }
 
-    /// Reads `where`, which must not stand for everything unless that is said.
+    /// Reads `where`, which must not stand for everything unless that is said (docs/writing.md,
+    /// "Deleting").
     fn selected(&self) -> Result<Selected> {
         let api = self.input.api;
         let target = api.range_type(self.meaning.object);
@@ -367,6 +371,7 @@ impl<'a> FieldBuilder<'_, 'a> {
                 NodeCondition::All(facts) => facts,
                 fact => vec![fact],
             };
+        // The filter is judged by what it means, so no way of writing "everything" gets through.
         if condition.is_true_given(&facts) && !self.flag("allowAll") {
             let message = match self.meaning.verb {
                 Verb::Delete => "`where` selects all objects; confirm with `allowAll: true`",
@@ -385,6 +390,7 @@ impl<'a> FieldBuilder<'_, 'a> {
                 order: Vec::new(),
                 page: Page {
                     offset: None,
+                    // One more than allowed tells that there are too many.
                     limit: Some(self.input.limits.affected as u64 + 1),
                 },
                 dataset: Dataset::default(),
@@ -447,7 +453,8 @@ fn affected<'a>(
     parts.collect()
 }
 
-/// Returns the ids that a filter lists by name, of which all must exist.
+/// Returns the ids that a filter lists by name, of which all must exist (docs/writing.md,
+/// "Deleting").
 fn listed(filter: &Input) -> Vec<NamedNode> {
     let Input::Object(keys) = filter else {
         return Vec::new();

@@ -17,7 +17,8 @@ use crate::code;
 use crate::limits::EngineLimits;
 use crate::rdf::takes_any;
 
-/// Greatest number of ways that one key may take; each step multiplies them by the number of different
+/// Maximum number of ways that one key may take; each step multiplies them by the number of
+/// different
 /// ways in which the types there store the property.
 const MAX_WAYS: usize = 1_000;
 
@@ -52,7 +53,10 @@ impl<'a> OrderBuilder<'a> {
         }
     }
 
-    /// Returns the keys in the order written.
+    /// Returns the keys in the order written, which is that of the sort keys (docs/queries.md,
+    /// "Root fields"). Input objects are unordered in GraphQL
+    /// (<https://spec.graphql.org/September2025/#sec-Input-Object-Values>); the order in the text,
+    /// or in the JSON of a variable, is kept for this.
     pub(crate) fn objects(&mut self, ty: TypeRef, input: &Input) -> Result<Vec<OrderKey>> {
         let path = Vec::new();
         self.object(&[Branch { ty, path }], input)?;
@@ -102,7 +106,8 @@ impl<'a> OrderBuilder<'a> {
         Ok(())
     }
 
-    /// Refuses a key that speaks of what cannot be read.
+    /// Refuses a key that speaks of what cannot be read: the order would reveal it (docs/access.md,
+    /// "What a caller sees").
     fn require(&self, holds: bool, key: &str) -> Result<()> {
         if holds {
             Ok(())
@@ -125,7 +130,8 @@ impl<'a> OrderBuilder<'a> {
         self.require(at.iter().all(readable), key)
     }
 
-    /// Refuses a key whose values conditions of roles hide from the sender in some objects.
+    /// Refuses a key whose values conditions of roles hide from the sender in some objects
+    /// (docs/access.md, "Conditions on objects").
     fn require_of_all<T>(
         &self,
         reading: &Reading<T>,
@@ -284,7 +290,9 @@ impl<'a> OrderBuilder<'a> {
         SortBy::Literal { part, lang, types }
     }
 
-    /// Returns the specification by which a single-valued field chooses what it shows.
+    /// Returns the specification by which a single-valued field chooses what it shows, since sort
+    /// keys are the values that the fields return: the nearest one (docs/queries.md, "Order" and
+    /// "Language").
     fn shown_language(&self, property: &Property) -> Option<LangSpec> {
         let config = &self.schema().config.lang;
         let spec = self
@@ -348,7 +356,8 @@ impl<'a> OrderBuilder<'a> {
         self.push(ways.collect(), direction)
     }
 
-    /// Reads a specification that chooses the one value to order by.
+    /// Reads a specification that chooses the one value to order by, so it cannot begin with `ALL`
+    /// (docs/queries.md, "Language").
     fn spec(&self, text: &str) -> Result<LangSpec> {
         let spec = lang_spec(text, self.limits).map_err(|error| error.at(self.location))?;
         if spec.head == LangHead::Preference {
@@ -405,6 +414,8 @@ pub(crate) fn name_spec(config: &LangConfig, given: Option<&LangSpec>) -> LangSp
         None => config.default_name_fetch.clone(),
         Some(given) => {
             let mut spec = given.clone();
+            // `name` is one string: the default follows what is asked for (docs/queries.md,
+            // "Language").
             if config.append_default_name_fetch && spec.head == LangHead::Preference {
                 spec.items
                     .extend(config.default_name_fetch.items.iter().cloned());
@@ -423,7 +434,8 @@ pub(crate) fn descending(input: &Input) -> Option<bool> {
     }
 }
 
-/// Returns the keys of a `Literal_OrderBy` input in the order written, its default `value` last.
+/// Returns the keys of a `Literal_OrderBy` input in the order written, its default `value: ASC`
+/// last, since it was not written.
 pub(crate) fn literal_keys(input: &Input) -> Option<Vec<(LiteralKey, Input)>> {
     let Input::Object(fields) = input else {
         return None;

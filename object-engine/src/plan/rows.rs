@@ -79,6 +79,8 @@ pub(crate) fn write_access_of(
     let rights = rights.as_ref()?;
     match context.caller.as_deref() {
         None => Some(permit(rights.of([]), &Map::new(), source)),
+        // Superusers may do everything, whatever the schema says (docs/access.md, "Requirements on
+        // tokens").
         Some(caller) if caller.superuser => None,
         Some(caller) => {
             let access = rights.of(caller.roles.iter().map(String::as_str));
@@ -118,6 +120,8 @@ fn rows_of(access: &Access, claims: ReadClaims, key: String, source: RowSource<'
     }
     let conditions = conditions
         .into_iter()
+        // All conditions of one role must hold; roles are alternatives (docs/access.md, "Conditions
+        // on objects").
         .map(|(rule, parts)| (rule, NodeCondition::all(parts)))
         .filter(|(_, all)| !all.is_true());
     Rows {
@@ -216,6 +220,8 @@ fn read_claims(access: &Access, claims: &Map<String, Json>) -> ReadClaims {
 }
 
 /// Returns the claim at a path, whose names lead into objects.
+///
+/// A claim whose own name has the dots comes first: identity providers name claims by URLs.
 fn claim<'c>(claims: &'c Map<String, Json>, path: &str) -> Option<&'c Json> {
     if let Some(value) = claims.get(path) {
         return Some(value);
@@ -235,6 +241,8 @@ fn compiled(
     let builder = FilterBuilder::new(view, source.limits, None);
     match builder.rows(TypeRef::Concrete(object), &input(condition), claims) {
         Ok(Some(condition)) => condition,
+        // A claim that is missing or does not fit accepts nothing (docs/access.md, "Conditions on
+        // objects").
         Ok(None) => NodeCondition::Any(Vec::new()),
         Err(error) => {
             tracing::warn!(

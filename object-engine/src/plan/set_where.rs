@@ -1,6 +1,7 @@
 //! Conditions on the set of values of a property, as expressed by `T_Where_Multi` inputs.
 //!
-//! Sibling keys apply to the same value; `ALL` and `ALL_EXISTS` apply to all values.
+//! Sibling keys apply to the same value; `ALL` and `ALL_EXISTS` apply to all values
+//! (docs/queries.md, "Filters").
 
 use graph_store::query::{NodeCondition, Quantifier, Step, TermCondition, ValueCondition};
 
@@ -81,12 +82,12 @@ impl<C: Combine> SetWhere<C> {
         });
     }
 
-    /// Adds `ALL`.
+    /// Adds `ALL`, which is true if there is no value.
     pub(crate) fn and_every(&mut self, inner: SetWhere<C>) {
         self.quantified.push(Quantified::Every(inner.of_one()));
     }
 
-    /// Adds `ALL_EXISTS`.
+    /// Adds `ALL_EXISTS`: at least one value, and all satisfy the condition.
     pub(crate) fn and_every_and_some(&mut self, inner: SetWhere<C>) {
         self.quantified
             .push(Quantified::Some(C::conjunction(Vec::new())));
@@ -107,6 +108,8 @@ impl<C: Combine> SetWhere<C> {
     /// Adds `OR`.
     pub(crate) fn and_any(&mut self, inner: Vec<SetWhere<C>>) {
         let inner: Vec<_> = inner.into_iter().map(SetWhere::or_present).collect();
+        // Alternatives for one value stay conditions on that value; with quantifiers among them,
+        // the whole set has alternatives.
         if inner.iter().all(|part| part.quantified.is_empty()) {
             let parts = inner.into_iter().filter_map(|part| part.each).collect();
             self.and_each(C::disjunction(parts));
@@ -129,7 +132,8 @@ impl<C: Combine> SetWhere<C> {
         }
     }
 
-    /// An input without keys requires some value.
+    /// An input without keys requires some value: `{}` means that there is one (docs/queries.md,
+    /// "Filters").
     fn or_present(mut self) -> Self {
         if self.each.is_none() && self.quantified.is_empty() {
             self.each = Some(C::conjunction(Vec::new()));
@@ -140,6 +144,7 @@ impl<C: Combine> SetWhere<C> {
     /// Restricts the set to the values that satisfy `member`: other values count as absent.
     pub(crate) fn on_instances(self, member: C) -> Self {
         let SetWhere { each, quantified } = self.or_present();
+        // For all members the condition holds: what is no member is no counter-example.
         let every = |condition: C| C::disjunction(vec![member.clone().negation(), condition]);
         // `each` is absent only if every key is a quantifier.
         let each = each.map(|condition| C::conjunction(vec![member.clone(), condition]));

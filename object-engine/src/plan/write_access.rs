@@ -79,7 +79,8 @@ impl<'a> WriteAccess<'a> {
         self.sees(object) && self.reads(object, Part::Id)
     }
 
-    /// Returns whether the sender may name some objects of a type, or of its subclasses, by their ids.
+    /// Returns whether the sender may name some objects of a type, or of its subclasses, by their
+    /// ids.
     pub(crate) fn finds_any(self, object: ObjectId) -> bool {
         self.of_range(object).any(|object| self.finds(object))
     }
@@ -138,6 +139,7 @@ impl<'a> WriteAccess<'a> {
     ) -> Option<String> {
         let part = Part::Property(property);
         let unwritable = self.lacks_write(object, part);
+        // Nothing is stored of a new object, so there is nothing to compare with.
         if unwritable.is_some() || manner == Manner::Create {
             return unwritable;
         }
@@ -157,6 +159,7 @@ impl<'a> WriteAccess<'a> {
         let of = &schema[property];
         let is_text = matches!(of.range, Range::Literal(_));
         let unique = || is_text && validation(schema, of).is_some_and(|rule| rule.unique);
+        // The three comparisons of docs/access.md, "What a mutation reveals".
         let what = if manner == Manner::Patch && !reads {
             "`patch` needs"
         } else if of.immutable && (!reads || self.hides_any(of.range)) {

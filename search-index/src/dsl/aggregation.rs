@@ -60,7 +60,8 @@ pub enum Counted {
 /// aggregation inside of one of these may have this name.
 pub(crate) const ROOTS: &str = "$roots";
 
-/// Number of buckets of a shard from which those with enough documents are chosen.
+/// Number of buckets of a shard from which those with enough documents are chosen (docs/search.md,
+/// "Facets").
 const SHARD_BUCKETS: u64 = 10_000;
 
 impl TermsAggregation {
@@ -69,6 +70,8 @@ impl TermsAggregation {
     #[must_use]
     pub fn shard_size(&self) -> Option<u64> {
         let leaves_out = self.min_doc_count > 1;
+        // A shard knows only its own counts, so it would leave out buckets that have enough
+        // documents in all shards together.
         leaves_out.then(|| self.size.max(SHARD_BUCKETS))
     }
 

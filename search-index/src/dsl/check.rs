@@ -1,4 +1,4 @@
-//! Holds searches to their limits.
+//! Holds searches to their limits (docs/search.md, "Cost limits").
 
 use std::cell::Cell;
 
@@ -72,6 +72,7 @@ fn most_buckets(aggregation: &Aggregation) -> u64 {
     };
     let inner = aggregation.aggregations.iter().map(most_buckets);
     let inner = inner.fold(0, u64::saturating_add);
+    // Each bucket has all of those inside of it.
     own.saturating_mul(inner.saturating_add(1))
 }
 

@@ -1,4 +1,5 @@
-//! How many terms of a dictionary the clauses of a search stand for.
+//! How many terms of a dictionary the clauses of a search stand for (docs/search.md, "Cost
+//! limits").
 //!
 //! An engine looks each of them up and reads the documents that have it, so this is about what a search costs
 //! beside what it finds. It is known before the search runs, and the same for all engines.
@@ -8,7 +9,8 @@ use super::query::{Match, Query, Range};
 use super::search::Search;
 use super::value::Value;
 
-/// Default number of similar terms that a term of a fuzzy clause expands to.
+/// Default number of similar terms that a term of a fuzzy clause expands to: OpenSearch's
+/// default of `max_expansions`.
 pub const EXPANSIONS: u32 = 50;
 
 impl Search {
@@ -61,6 +63,7 @@ impl Match {
 impl Range {
     fn expanded_terms(&self) -> u64 {
         let mut bounds = self.lower.iter().chain(&self.upper);
+        // Numbers and instants are found by their order, without a look-up for each term.
         if bounds.any(|bound| matches!(bound.value, Value::Text(_))) {
             EXPANSIONS.into()
         } else {

@@ -35,6 +35,7 @@ impl Search {
         if !self.aggregations.is_empty() {
             body.put("aggs", aggregations(&self.aggregations));
         }
+        // Without `_source`, hits would carry whole documents.
         if self.source.is_empty() {
             body.put("_source", false)
         } else {
@@ -75,7 +76,7 @@ impl Query {
                 "constant_score",
                 Members::of("filter", filter.to_json()).boosted(*boost),
             ),
-            // The best of none, which the engine does not take.
+            // The best of none, which the engine does not take: `queries` needs an entry.
             Query::DisMax(best) if best.queries.is_empty() => {
                 ("match_none", Members::default().into())
             }
@@ -282,6 +283,8 @@ fn inner_aggregations(aggregation: &Aggregation) -> Option<Json> {
     }
     let mut inner = aggregations(&aggregation.aggregations);
     if counts_roots {
+        // Buckets of nested objects count these; `reverse_nested` leads back to the documents, each
+        // once.
         inner[ROOTS] = json!({"reverse_nested": {}});
     }
     Some(inner)

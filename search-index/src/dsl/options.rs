@@ -20,7 +20,8 @@ impl OptionError {
     }
 }
 
-/// How many errors a term may have.
+/// How many errors a term may have, as OpenSearch's `fuzziness` says
+/// (<https://docs.opensearch.org/latest/query-dsl/full-text/match/>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fuzziness {
     /// Up to this many, at most 2.
@@ -84,7 +85,7 @@ impl fmt::Display for Fuzziness {
 }
 
 /// How many of some clauses have to match: `2`, `-1`, `75%`, `-25%`, or with conditions as in
-/// `2<-25% 9<-3`.
+/// `2<-25% 9<-3` (<https://docs.opensearch.org/latest/query-dsl/minimum-should-match/>).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MinimumShouldMatch {
     /// What holds for any number of clauses; all of them where there are conditions.
@@ -121,6 +122,7 @@ impl MinimumShouldMatch {
     /// Returns how many of `clauses` clauses have to match.
     #[must_use]
     pub fn of(&self, clauses: usize) -> usize {
+        // The condition with the highest number that is passed decides.
         let holds = self
             .above
             .iter()

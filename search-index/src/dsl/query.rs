@@ -1,4 +1,5 @@
-//! The clauses of a search.
+//! The clauses of a search, with the meaning and the defaults that they have in OpenSearch
+//! (<https://docs.opensearch.org/latest/query-dsl/>).
 
 use super::options::{Fuzziness, MinimumShouldMatch};
 use super::value::Value;

@@ -136,7 +136,7 @@ pub enum SortMode {
     Median,
 }
 
-/// Where documents without a value are, whatever the direction.
+/// Where documents without a value are, whatever the direction (docs/search.md, "Order and pages").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Missing {
     /// Before all others.

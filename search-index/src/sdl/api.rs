@@ -105,6 +105,8 @@ impl SearchApi {
         for (position, index) in indexes.indexes.iter().enumerate() {
             check_names(&soml, index, &mut findings);
             let object = lower_first(&index.name);
+            // Fields of a type have unique names
+            // (<https://spec.graphql.org/September2025/#sec-Objects>).
             if ["id", "score", "sort"].contains(&object.as_str()) {
                 let message = format!(
                     "a hit of `{}` would have the field `{object}` twice",
@@ -424,6 +426,7 @@ impl SearchApi {
             source: shape.source(),
             sort: keys.into_iter().map(|key| key.sort).collect::<Vec<Sort>>(),
         };
+        // Both say where to begin, and OpenSearch refuses the two together.
         if search.search_after.is_some() && search.from > 0 {
             let message = "`from` and `search_after` exclude each other";
             return Err(place.error(code::SEARCH_AFTER_INVALID, message));
@@ -540,6 +543,7 @@ impl Aggregating<'_> {
             ("KEY_DESC", BucketOrder::KeyDescending),
         ];
         let size = natural(terms, "size", place)?.unwrap_or(10);
+        // OpenSearch refuses it (<https://docs.opensearch.org/latest/aggregations/bucket/terms/>).
         if size == 0 {
             let message = format!("`size` of aggregation `{name}` is 0, but must be greater");
             return Err(place.error(code::OPTION_INVALID, message));
@@ -649,7 +653,8 @@ fn taken(soml: &schema::Schema, index: &IndexDefinition, message: String) -> Fin
     finding.with_help("rename one of them and give its old IRI with `rdfProp` or `type`")
 }
 
-/// Returns a name with its first letter lowered, as root fields are named.
+/// Returns a name with its first letter lowered, as root fields are named (docs/search.md,
+/// "Searches").
 fn lower_first(name: &str) -> String {
     let mut letters = name.chars();
     let first: String = letters

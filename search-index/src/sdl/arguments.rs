@@ -78,7 +78,8 @@ impl Place {
         }
     }
 
-    /// Reads a factor or a score: a finite number that is not negative.
+    /// Reads a factor or a score: a finite number that is not negative, as OpenSearch demands of
+    /// boosts.
     pub(super) fn factor(self, options: &Input, key: &str) -> Result<Option<f64>, GraphqlError> {
         let factor: Option<f64> = self.parsed(options, key)?;
         match factor {

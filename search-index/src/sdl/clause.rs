@@ -52,6 +52,8 @@ impl<'i> Clauses<'i> {
             trail: Trail::new(guard.argument),
             limits,
             guard,
+            // Scores depend on how rare a word is, hidden texts included (docs/search.md, "With
+            // security on").
             hides_some: guard.shown(object)?.condition().is_some(),
         })
     }
@@ -156,6 +158,8 @@ impl<'i> Clauses<'i> {
             hides_some: self.hides_some || shown.is_some() || readable.is_some(),
             ..self
         };
+        // Values of an object that is not `nested` are values of the document, so nothing ties them
+        // to one object.
         if !embedded.nested {
             let query = within(inside.nested(options)?, shown);
             return Ok(within(query, readable));
@@ -257,6 +261,7 @@ impl<'i> Clauses<'i> {
         let value = match operand(target, query) {
             Ok(Operand::Value(value)) => value,
             Ok(Operand::Nothing) => return Ok(Query::MatchNone),
+            // <https://docs.opensearch.org/latest/query-dsl/full-text/match/>
             Err(_) if flag(options, "lenient") == Some(true) => return Ok(Query::MatchNone),
             Err(error) => return Err(place.operand(clause.key, query, &error)),
         };
@@ -319,6 +324,7 @@ impl<'i> Clauses<'i> {
                 values.push(value);
             }
         }
+        // Values that the property cannot have are left out; nothing equals none of them.
         if values.is_empty() {
             return Ok(Query::MatchNone);
         }
@@ -337,6 +343,8 @@ impl<'i> Clauses<'i> {
             self.bound(clause, End::Lower, ["gt", "gte"])?,
             self.bound(clause, End::Upper, ["lt", "lte"])?,
         ];
+        // OpenSearch would take this for `exists`; whoever forgets a bound learns nothing from
+        // that.
         if ends.iter().all(Option::is_none) {
             let message = format!("`range` of `{}` has no bound", clause.key);
             return Err(self.place.error(code::CLAUSE_INVALID, message));
@@ -457,7 +465,9 @@ impl<'i> Clauses<'i> {
         })
     }
 
-    /// Returns the fields of a language and of those that begin with its tag.
+    /// Returns the fields of a language and of those that begin with its tag (docs/search.md,
+    /// "Languages"): basic filtering of RFC 4647,
+    /// <https://www.rfc-editor.org/rfc/rfc4647#section-3.3.1>.
     fn in_language(self, target: Target<'_>, lang: &str) -> Result<Vec<String>> {
         let Target::Values(field, Leaf::Language { languages, .. }) = target else {
             return Ok(target.paths());
@@ -520,7 +530,8 @@ fn without_boost(mut query: Query) -> Query {
     query
 }
 
-/// Has a clause look for all similar terms that it may, so that no term of a hidden text takes the place of another one.
+/// Has a clause look for all similar terms that it may, so that no term of a hidden text takes the
+/// place of another one (docs/search.md, "With security on").
 fn with_all_similar(mut query: Query, most: u32) -> Query {
     match &mut query {
         Query::Match(clause) if clause.fuzziness.is_some() => clause.max_expansions = Some(most),

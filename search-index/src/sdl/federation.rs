@@ -62,6 +62,7 @@ impl EntityTypes {
     /// Returns the types of the objects of an index.
     pub(super) fn of(soml: &Soml, object: ObjectId) -> Self {
         let mut concrete = soml.concrete(object);
+        // The most derived type first, then schema order (docs/queries.md, "Root fields").
         concrete.sort_by_key(|&id| (Reverse(soml.lineage(id).count()), id));
         let types = concrete.into_iter().map(|id| EntityType::of(soml, id));
         let types: Vec<_> = types.collect();
@@ -229,6 +230,7 @@ pub(super) fn print(schema: &Schema, entities: &Entities, nullable: bool) -> Str
 /// Returns a type of answers in which `hits` and the `id` of a hit are nullable.
 fn nullable_fields(object: &Node<ObjectType>) -> ExtendedType {
     let mut object = object.as_ref().clone();
+    // The other fields of answers are nullable anyway (docs/search.md, "Federation").
     let may_be_denied = [(HITS, "hits"), (HIT, "id")];
     for (suffix, name) in may_be_denied {
         if object.name.ends_with(suffix)
@@ -241,7 +243,8 @@ fn nullable_fields(object: &Node<ObjectType>) -> ExtendedType {
     ExtendedType::Object(Node::new(object))
 }
 
-/// Prints `extend type`, whose key belongs to the owner of the type.
+/// Prints `extend type`, whose key belongs to the owner of the type: in Federation 1, only the
+/// owner defines a type.
 fn extension(object: &ObjectType) -> String {
     let interfaces = object.implements_interfaces.iter();
     let fields = object.fields.values().map(|field| {

@@ -1,4 +1,4 @@
-//! Holds searches to what their sender may read.
+//! Holds searches to what their sender may read (docs/search.md, "With security on").
 
 use graph_store::facts::Seen;
 use graphql_service::denial;
@@ -98,6 +98,7 @@ impl<'s> Guard<'s> {
             Seen::Some(decided) => Condition::new(&decided, &object.facts),
             Seen::Undecided => None,
         };
+        // Whatever cannot be decided is refused: shown or hidden, the answer could be wrong.
         condition.map(Meant::Some).ok_or_else(|| self.not_indexed())
     }
 
@@ -209,6 +210,8 @@ pub(super) fn nested(path: &str, query: Query) -> Query {
 /// Narrows what a clause matches; its scores stay.
 pub(super) fn filtered(query: Query, filter: Query) -> Query {
     Query::Bool(Bool {
+        // The scores of `filter` do not count
+        // (<https://docs.opensearch.org/latest/query-dsl/compound/bool/>).
         must: vec![query],
         filter: vec![filter],
         ..Bool::default()

@@ -75,7 +75,8 @@ impl Input {
         }
     }
 
-    /// Returns the elements of a list; a single value is a list of one.
+    /// Returns the elements of a list; a single value is a list of one
+    /// (<https://spec.graphql.org/September2025/#sec-List.Input-Coercion>).
     pub(super) fn items(&self) -> &[Input] {
         match self {
             Input::List(items) => items,

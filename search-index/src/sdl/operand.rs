@@ -45,6 +45,7 @@ pub(super) fn operand(target: Target<'_>, input: &Input) -> Result<Operand, Oper
                 .as_ref()
                 .and_then(floor);
             match whole.and_then(|whole| ty.value(whole)) {
+                // A number that the type cannot have equals nothing; engines take it for an error.
                 Some(value) => value,
                 None => return Ok(Operand::Nothing),
             }
@@ -58,6 +59,7 @@ pub(super) fn operand(target: Target<'_>, input: &Input) -> Result<Operand, Oper
             None => return Ok(Operand::Nothing),
         },
         ScalarIndex::Instant => {
+            // One form of dates for both engines (docs/search.md, "Dates").
             Value::Integer(millis_of_filter(text).ok_or(OperandError::DateFormat)?)
         }
         ScalarIndex::Time => {

@@ -132,7 +132,8 @@ impl<'d> Reader<'d, '_> {
     }
 }
 
-/// Returns whether objects of a type are of a type condition: itself, an interface of it, or the union.
+/// Returns whether objects of a type are of a type condition: itself, an interface of it, or the
+/// union.
 fn is_a(schema: &Schema, ty: &str, condition: &str) -> bool {
     ty == condition
         || schema

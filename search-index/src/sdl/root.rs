@@ -143,7 +143,8 @@ impl<'d> Shapes<'d, '_> {
     }
 }
 
-/// Reads the representation of an object.
+/// Reads the representation of an object. It is echoed: only the object service knows whether the
+/// object exists (docs/search.md, "Federation").
 fn object(
     types: &EntityTypes,
     given: &Input,

@@ -207,7 +207,8 @@ pub(crate) enum LiteralField {
     Type,
 }
 
-/// Returns whether values are numbers in the index, and strings in answers, as those of the object service are.
+/// Returns whether values are numbers in the index, and strings in answers, as those of the object
+/// service are (docs/queries.md, "Values").
 fn is_string_of_number(scalar: Scalar) -> bool {
     let is_number = matches!(
         index_of(scalar),
@@ -330,6 +331,8 @@ impl<'d> Shapes<'d, '_> {
             "id" => self.where_read(object, "id", || HitField::Id),
             "score" => all(HitField::Score),
             // The last key is the id.
+            // It cannot be cut short: `search_after` takes all values (docs/search.md, "With
+            // security on").
             "sort" => match self.guard.readable(object, "id")? {
                 Meant::All => all(HitField::Sort),
                 Meant::Nothing | Meant::Some(_) => Ok(None),

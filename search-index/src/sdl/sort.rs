@@ -18,7 +18,8 @@ pub(super) struct Key {
 
 type Result<T> = std::result::Result<T, GraphqlError>;
 
-/// Reads the sort keys of a search; the score if there are none. `id` is the last one.
+/// Reads the sort keys of a search; the score if there are none. `id` is the last one, so that
+/// pages neither repeat nor skip hits (docs/search.md, "Order and pages").
 pub(super) fn keys(
     object: &ObjectFields,
     given: Option<&Input>,
@@ -64,6 +65,8 @@ fn by_field(
     (place, guard): (Place, Guard<'_>),
 ) -> Result<Key> {
     let (found, options) = find(object, name, options, place)?;
+    // An order by what is hidden in some objects would reveal it (docs/search.md, "With security
+    // on").
     guard.require_all(&found, name)?;
     const MISSING: &[(&str, Missing)] = &[("_first", Missing::First), ("_last", Missing::Last)];
     const MODES: &[(&str, SortMode)] = &[
@@ -74,6 +77,7 @@ fn by_field(
         ("MEDIAN", SortMode::Median),
     ];
     let mode = choice(options, "mode", MODES);
+    // Engines sort by nested objects without a median.
     if let (Some(SortMode::Median), Some(_)) = (mode, &found.nested) {
         let message = format!("`{name}` sorts by several embedded objects, which have no median");
         return Err(place.error(code::OPTION_INVALID, message));

@@ -110,6 +110,7 @@ pub(super) fn members(object: &ObjectFields) -> Vec<(String, Member<'_>)> {
             Content::Object(embedded) => all.push((name.clone(), Member::Object(embedded))),
             Content::Leaf(leaf) => {
                 all.push((name.clone(), Member::Target(Target::Values(field, leaf))));
+                // The whole value of analysed text, for clauses that compare it as one.
                 if leaf.is_text() {
                     all.push((
                         format!("{name}_keyword"),

@@ -188,7 +188,8 @@ impl Adder<'_> {
         }
     }
 
-    /// Returns whether the types of an embedded object are still to be added: shared ones are added once.
+    /// Returns whether the types of an embedded object are still to be added: shared ones are added
+    /// once.
     fn is_missing(&mut self, way: &str, embedded: &Embedded, part: &str) -> bool {
         !is_shared(embedded) || self.types.is_new(&format!("{way} {part}"))
     }
@@ -261,6 +262,7 @@ impl Adder<'_> {
         self.types.choice(&own("Field"), description, paths);
         let mut query = inputs(&own(""), QUERY);
         query.extend(self.by_properties(name, object));
+        // Only documents have ids that the engine finds them by.
         if object.path.is_empty() {
             query.push(input("ids", "Search_Ids", "Objects by id"));
         }
@@ -337,12 +339,13 @@ impl Adder<'_> {
     fn sort(&mut self, name: &str, object: &ObjectFields, is_root: bool) {
         let mut keys = Vec::new();
         if is_root {
+            // Only documents have a score; embedded objects have none of their own to sort by.
             keys.push(input("_score", "Search_ScoreSort", "The score"));
         }
         for (key, member) in members(object) {
             match member {
                 Member::Target(target) => {
-                    // Sums and means of exact numbers are not exact.
+                    // Sums and means of exact numbers are not exact: engines compute with doubles.
                     let is_number = matches!(
                         target.index(),
                         ScalarIndex::Integer(_) | ScalarIndex::Double | ScalarIndex::Instant
@@ -496,7 +499,8 @@ const CLAUSES: &[Clause] = &[
     },
 ];
 
-/// Returns whether a scalar is there without being added: those of GraphQL itself, and that of counts.
+/// Returns whether a scalar is there without being added: those of GraphQL itself, and that of
+/// counts.
 fn is_standard(scalar: Scalar) -> bool {
     matches!(
         scalar,

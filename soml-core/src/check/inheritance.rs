@@ -23,14 +23,19 @@ pub(super) fn check(cx: &mut Cx<'_, '_>) {
     object_regexes(cx);
 }
 
+/// Reports a range that does not narrow the inherited one: what a subclass has is also read as a
+/// value of its superclass (docs/schema.md, "Merging and inheritance").
 fn range(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, inherited: &Property) {
     if !cx.is_check_on("rangeCheck") {
         return;
     }
     let fits = match (own.property.range, inherited.range) {
         (Range::Object(narrow), Range::Object(wide)) => cx.schema().is_a(narrow, wide),
+        // Datatypes have to be equal, even where XSD derives one from the other (docs/diagnostics.md,
+        // "RANGE_INHERITANCE").
         (narrow, wide) => narrow == wide,
     };
+    // A range that does not exist is an `UNKNOWN_RANGE` already.
     let unknown = own
         .slot
         .raw
@@ -54,6 +59,9 @@ fn range(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, inherited: &Property) {
         .label(inherited.span, "inherited from here");
 }
 
+/// Reports an expression that replaces an inherited one. Whether it only narrows that one is hard
+/// to decide for two expressions, so any other text is reported (docs/diagnostics.md,
+/// "REGEX_INHERITANCE").
 fn regex(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, inherited: &Property) {
     if let (Some(text), Some(first)) = (own.slot.raw.regex, &inherited.regex)
         && text.value != first
@@ -88,6 +96,9 @@ fn report_regex(cx: &mut Cx<'_, '_>, text: crate::raw::Text<'_>, inherited: Span
         .help("remove it, or move the inherited expression to the subclasses");
 }
 
+/// Reports a field that its interface does not allow
+/// (<https://spec.graphql.org/September2025/#IsValidImplementationFieldType()>). `disabledChecks`
+/// does not concern this: the generated schema would be invalid.
 fn field_type(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, inherited: &Property) {
     let raw = &own.slot.raw;
     let list = |multiple| if multiple { "a list" } else { "a single value" };
@@ -131,7 +142,8 @@ fn field_type(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, inherited: &Property) {
     }
 }
 
-/// Returns whether two entries of a property reach values in the same way.
+/// Returns whether two entries of a property reach values in the same way. The partner of an
+/// inverse can be another property, as long as its RDF property is the same.
 pub(super) fn same_path(a: &Property, b: &Property) -> bool {
     match (&a.path, &b.path) {
         (Path::Forward(here), Path::Forward(there)) => here == there,
@@ -140,6 +152,8 @@ pub(super) fn same_path(a: &Property, b: &Property) -> bool {
     }
 }
 
+/// Warns of an overridden RDF property or direction. It is no error: each type reads its own
+/// (docs/schema.md, "Merging and inheritance").
 fn path(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, inherited: &Property) {
     if same_path(own.property, inherited) {
         return;

@@ -13,6 +13,7 @@ pub(super) fn check(cx: &mut Cx<'_, '_>) {
     let mut used = HashSet::new();
     let overridden = overridden_below(cx);
     for own in cx.own_properties() {
+        // Merged entries are checked, since a partner and its range can come from different ones.
         used.insert(own.key);
         conflict(cx, &own.slot.raw);
         symmetric(cx, &own);
@@ -54,6 +55,7 @@ fn overridden_below<'c>(cx: &Cx<'c, '_>) -> Overridden<'c> {
     overridden
 }
 
+/// Reports a property that is both stored and not stored (docs/diagnostics.md, "INVERSE_CONFLICT").
 fn conflict(cx: &mut Cx<'_, '_>, raw: &RawProperty<'_>) {
     if let (Some(alias), Some(inverse)) = (raw.inverse_alias, raw.inverse_of) {
         cx.add(
@@ -66,6 +68,8 @@ fn conflict(cx: &mut Cx<'_, '_>, raw: &RawProperty<'_>) {
     }
 }
 
+/// Reports a symmetric property with literals: its values are subjects too, which literals cannot
+/// be (<https://www.w3.org/TR/rdf11-concepts/#section-triples>).
 fn symmetric(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>) {
     let Some(flag) = own.slot.raw.symmetric.filter(|flag| flag.value) else {
         return;
@@ -180,6 +184,8 @@ fn alias(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, overridden: &Overridden<'_>) {
         .help("use the property that is stored");
         return;
     }
+    // Related in either direction: a narrower range leads back from some objects, and `iri` from
+    // any. A warning is enough, since nothing is stored for an alias.
     let leads_back = match target.range {
         Range::Object(back) => schema.is_a(own.object, back) || schema.is_a(back, own.object),
         Range::Scalar(scalar) => scalar == crate::datatype::Scalar::Iri,
@@ -194,6 +200,8 @@ fn alias(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>, overridden: &Overridden<'_>) {
         cx.add(Code::InverseAliasRange, text.span, message)
             .label(target.span, "the aliased property");
     }
+    // An alias reads one RDF property, that of its range (docs/schema.md, "Merging and
+    // inheritance").
     let partner = (target.owner, cx.scope().names.key(text.value));
     if let Some(&span) = overridden.get(&partner) {
         let message = format!(
@@ -228,6 +236,8 @@ fn inverse(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>) {
         .help("use `inverseOf` on both properties, or omit it here");
         return;
     }
+    // Stricter than for an alias: writing stores this object as a value of the partner
+    // (docs/writing.md, "References in both directions").
     let leads_back = matches!(target.range, Range::Object(back) if schema.is_a(own.object, back));
     if !leads_back && is_range_known(cx, raw) {
         let range = cx.range_name(target.range);
@@ -238,6 +248,8 @@ fn inverse(cx: &mut Cx<'_, '_>, own: &Own<'_, '_>) {
         cx.add(Code::InverseRange, text.span, message)
             .label(target.span, "the inverse property");
     }
+    // Both directions are written together, so a property has one inverse (docs/diagnostics.md,
+    // "INVERSE_GROUP").
     if let Some(back) = raw.inverse_of
         && cx.scope().names.key(back.value) != own.key
     {

@@ -10,6 +10,8 @@ pub(super) fn check(cx: &mut Cx<'_, '_>) {
     let raw = cx.raw;
     identifier(cx);
     let special = &raw.special;
+    // Namespaces are put in front of names as they are, so each must begin an absolute IRI
+    // (docs/diagnostics.md, "BAD_IRI").
     for iri in [
         special.base_iri,
         special.vocab_iri,
@@ -51,6 +53,8 @@ pub(super) fn check(cx: &mut Cx<'_, '_>) {
 
 fn identifier(cx: &mut Cx<'_, '_>) {
     let Some(id) = cx.raw.id else { return };
+    // A warning: other identifiers work, but the last segment is the name in URLs
+    // (docs/diagnostics.md, "ID_FORM").
     if id.value.strip_prefix("/soml/").is_none_or(str::is_empty) {
         let last = id
             .value
@@ -98,6 +102,7 @@ fn name(cx: &mut Cx<'_, '_>, text: Text<'_>) {
         undeclared(cx, text, unresolved);
         return;
     }
+    // Only the local part is checked here; namespaces have been checked where they are declared.
     let (_, local) = scope.names.split(text.value);
     if local.is_empty() {
         cx.add(

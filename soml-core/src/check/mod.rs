@@ -72,6 +72,7 @@ impl<'c, 'd> Cx<'c, 'd> {
         for (object, slots) in self.resolved.slots.iter().enumerate() {
             let object = ObjectId::at(object);
             for (at, (key, slot)) in slots.iter().enumerate() {
+                // What an object only inherits is reported once, where it is written.
                 if slot.own {
                     let id = schema[object].props[at];
                     all.push(Own {

@@ -42,6 +42,8 @@ pub(super) fn check(cx: &mut Cx<'_, '_>) {
 /// Names of GraphQL types by which elements are known, and what the elements are.
 type Taken<'d> = HashMap<String, (Text<'d>, &'static str)>;
 
+/// Reports types and objects with one GraphQL name: names of types are unique
+/// (<https://spec.graphql.org/September2025/#sec-Schema>).
 fn type_names(cx: &mut Cx<'_, '_>) {
     let raw = cx.raw;
     let scope = cx.scope();
@@ -69,6 +71,8 @@ fn type_names(cx: &mut Cx<'_, '_>) {
 
 fn reserved_type(cx: &mut Cx<'_, '_>, name: Text<'_>, graphql: &str) {
     let name_of = quoted(name);
+    // A range names a datatype or an object without saying which, so objects leave the names of
+    // datatypes alone.
     if Scalar::from_soml_name(name.value).is_some() || literal(name.value).is_some() {
         let message = format!("{name_of} is the name of a datatype");
         cx.add(Code::ReservedName, name.span, message)
@@ -77,12 +81,16 @@ fn reserved_type(cx: &mut Cx<'_, '_>, name: Text<'_>, graphql: &str) {
         let message = format!("{name_of} is the name of a built-in GraphQL type");
         cx.add(Code::NameCollision, name.span, message)
             .help("choose a different name");
+    // <https://spec.graphql.org/September2025/#sec-Names.Reserved-Names>
     } else if graphql.starts_with("__") {
         let message = format!("{name_of} becomes `{graphql}` in GraphQL, where `__` is reserved");
         cx.add(Code::ReservedName, name.span, message);
     }
 }
 
+/// Reports objects that are called like something generated for another object. Only what every
+/// schema has is checked here; the rest depends on options, and is an `API_TYPE_NAME_TAKEN` of the
+/// generator.
 fn generated_names(cx: &mut Cx<'_, '_>, taken: &Taken<'_>) {
     let counts = cx.raw.config.enable_type_count;
     let endings = GENERATED
@@ -99,6 +107,8 @@ fn generated_names(cx: &mut Cx<'_, '_>, taken: &Taken<'_>) {
     }
 }
 
+/// Reports objects with one root field, whose name has its first letter in lower case
+/// (docs/queries.md, "Root fields").
 fn root_fields(cx: &mut Cx<'_, '_>) {
     let schema = cx.schema();
     let mut taken: HashMap<String, (&str, Span)> = HashMap::new();
@@ -138,6 +148,8 @@ fn lower_first(name: &str) -> String {
     }
 }
 
+/// Reports searchable objects with one index. Search engines only accept names of indexes in lower
+/// case (docs/diagnostics.md, "INDEX_COLLISION").
 fn indexes(cx: &mut Cx<'_, '_>) {
     let schema = cx.schema();
     let mut taken: HashMap<String, (&str, Span)> = HashMap::new();
@@ -171,6 +183,8 @@ fn property_keys(cx: &mut Cx<'_, '_>, props: &[Named<'_, RawProperty<'_>>]) {
     for Named { name, .. } in props {
         let key = scope.names.key(name.value);
         let has_prefix = key.len() != name.value.len();
+        // `name` is allowed: it describes the built-in field, and its values are stored under the
+        // vocabulary's `name` (docs/schema.md, "Names").
         if !has_prefix && key != "name" && is_reserved(&sanitize(key)) {
             cx.add(
                 Code::ReservedName,
@@ -200,7 +214,8 @@ fn property_keys(cx: &mut Cx<'_, '_>, props: &[Named<'_, RawProperty<'_>>]) {
     }
 }
 
-/// Fields of one GraphQL type that would have one name.
+/// Reports fields of one GraphQL type that would have one name
+/// (<https://spec.graphql.org/September2025/#sec-Objects>).
 fn fields(cx: &mut Cx<'_, '_>) {
     let mut of: HashMap<ObjectId, Vec<Own<'_, '_>>> = HashMap::new();
     for own in cx.own_properties() {
@@ -248,6 +263,7 @@ fn companion_field(
         let base = graphql
             .strip_suffix(ending)
             .and_then(|base| first_with.get(base));
+        // Only lists have companions (docs/queries.md, "Counts" and "Aggregates").
         let Some(base) = base.map(|id| &schema[*id]).filter(|p| p.max.is_multiple()) else {
             continue;
         };

@@ -63,6 +63,8 @@ fn types(cx: &mut Cx<'_, '_>, id: ObjectId, named: &Named<'_, RawObject<'_>>) {
     let object = &cx.schema()[id];
     if let Some(types) = &named.body.types
         && types.value.is_empty()
+        // An abstract object without classes selects those of its subtypes (docs/queries.md, "Root
+        // fields").
         && object.kind == ObjectKind::Concrete
     {
         cx.add(
@@ -77,6 +79,7 @@ fn types(cx: &mut Cx<'_, '_>, id: ObjectId, named: &Named<'_, RawObject<'_>>) {
 fn name(cx: &mut Cx<'_, '_>, id: ObjectId, named: &Named<'_, RawObject<'_>>) {
     let schema = cx.schema();
     if let Some(text) = named.body.name
+        // These are fields of every object, and no properties.
         && matches!(text.value, "id" | "type" | "__typename")
     {
         let message = format!("{} cannot be the name property of an object", quoted(text));
@@ -87,6 +90,7 @@ fn name(cx: &mut Cx<'_, '_>, id: ObjectId, named: &Named<'_, RawObject<'_>>) {
     let Some(property) = schema[id].name_property.map(|id| &schema[id]) else {
         return;
     };
+    // `name` is one string, which objects do not have (docs/queries.md, "Language").
     if matches!(property.range, Range::Object(_))
         && (named.body.name.is_some() || property.owner == property.declared_by)
     {
@@ -102,6 +106,8 @@ fn name(cx: &mut Cx<'_, '_>, id: ObjectId, named: &Named<'_, RawObject<'_>>) {
     }
     if let Some(text) = named.body.name
         && property.implied_by_name
+        // A name with a prefix usually comes from a vocabulary whose properties are not declared,
+        // such as `rdfs:label`.
         && !text.value.contains(':')
         && !cx.globals.contains(text.value)
     {

@@ -8,7 +8,8 @@ use crate::keys;
 use crate::raw::{Named, RawMax, RawProperty, Spanned, Text, did_you_mean};
 use crate::resolve::LITERALS;
 
-/// Maximum number of empty entries that are compared with all global properties.
+/// Maximum number of empty entries that are compared with all global properties: both numbers grow
+/// with the document, and so their product with its square.
 const LOOKED_UP: usize = 1_000;
 
 pub(super) fn check(cx: &mut Cx<'_, '_>) {
@@ -50,6 +51,8 @@ fn entry(cx: &mut Cx<'_, '_>, named: &Named<'_, RawProperty<'_>>) {
         let what = format!("the values of {}", quoted(named.name));
         federated_service(cx, text, &what);
     }
+    // In one entry, the alias wins (docs/schema.md, "Merging and inheritance"). Where they come
+    // from different entries, the nearer one does, and nothing is ignored.
     if let (Some(alias), Some(rdf_prop)) = (raw.inverse_alias, raw.rdf_prop) {
         cx.add(
             Code::RdfPropIgnored,
@@ -90,10 +93,13 @@ fn range(cx: &mut Cx<'_, '_>, text: Text<'_>) {
         });
 }
 
-/// Finds the datatype that is meant by a name from RDF, schema.org or GraphQL.
+/// Finds the datatype that is meant by a name from RDF, XSD
+/// (<https://www.w3.org/TR/xmlschema11-2/#built-in-datatypes>), schema.org or GraphQL.
 fn other_spelling(name: &str) -> Option<&'static str> {
     let local = name.split_once(':').map_or(name, |(_, local)| local);
     Some(match (name, local) {
+        // Stored `xsd:float` values are served as doubles, and GraphQL's `Float` is one
+        // (<https://spec.graphql.org/September2025/#sec-Float>).
         (_, "float" | "Float" | "Number") => "double",
         (_, "anyURI" | "Resource" | "URL" | "ID" | "uri" | "IRI") => "iri",
         (_, "dateTimeStamp" | "DateTimeStamp") => "dateTime",
@@ -121,6 +127,7 @@ fn cardinality(cx: &mut Cx<'_, '_>, min: Spanned<u32>, max: Option<Spanned<RawMa
             cx.add(Code::MinOverMax, min.span, message)
                 .label(span, "the maximum");
         }
+        // The default of `max` is 1 (docs/first-schema.md, "A property").
         None if min.value > 1 => {
             let message = format!("`min` is {}, but `max` defaults to 1", min.value);
             cx.add(Code::MinWithoutMax, min.span, message)

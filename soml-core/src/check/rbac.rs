@@ -10,9 +10,10 @@ use crate::span::Span;
 use crate::value::{Value, ValueKind};
 
 const OPERATIONS: [&str; 3] = ["read", "write", "delete"];
-/// Resources that every service has.
+/// Resources that every service has (docs/access.md, "What roles allow").
 const BUILT_IN: [&str; 3] = ["Object", "Nameable", "_Service"];
-/// Fields that every object has.
+/// Fields that every object has, and that actions name like properties (docs/access.md, "What roles
+/// allow").
 const FIELDS: [&str; 4] = ["id", "type", "name", "__typename"];
 
 pub(super) fn check(cx: &mut Cx<'_, '_>) {
@@ -40,6 +41,7 @@ fn action(cx: &mut Cx<'_, '_>, text: Text<'_>) {
             .help("the operations are `read`, `write` and `delete`")
             .help_with(|| did_you_mean(operation, OPERATIONS));
     }
+    // A pattern may be meant for objects that are added later, so it need not match anything yet.
     if object.contains('*') || BUILT_IN.contains(&object) {
         return;
     }
@@ -57,6 +59,8 @@ fn bad(cx: &mut Cx<'_, '_>, text: Text<'_>) {
     .help("write `<object>/<property>/<operation>`, such as `Film/*/read`");
 }
 
+/// Finds the object that a role names. For an action the code is a warning, since an action for
+/// nothing permits nothing; a row rule for nothing would protect nothing, so there it is an error.
 fn target(cx: &mut Cx<'_, '_>, code: Code, object: &str, span: Span) -> Option<ObjectId> {
     let raw = cx.raw;
     let found = cx.scope().object(object);
@@ -179,8 +183,8 @@ fn objects_of<'v>(cx: &mut Cx<'_, '_>, section: &'v Value, key: &str) -> &'v [(S
     entries.unwrap_or_default()
 }
 
-/// Finds the object of a row rule, if it is written without wildcards. A rule for what is not there would protect nothing, so it
-/// is an error.
+/// Finds the object of a row rule, if it is written without wildcards. `Object` is every object
+/// (docs/access.md, "Conditions on objects").
 fn row_target(cx: &mut Cx<'_, '_>, object: &str, span: Span) -> Option<ObjectId> {
     if object.contains('*') || object == "Object" {
         return None;
@@ -188,7 +192,8 @@ fn row_target(cx: &mut Cx<'_, '_>, object: &str, span: Span) -> Option<ObjectId>
     target(cx, Code::BadRowRule, object, span)
 }
 
-/// Checks the texts that stand for claims.
+/// Checks the texts that stand for claims: `$claims.<name>`, where `$$` begins a plain text
+/// (docs/access.md, "Conditions on objects").
 fn claims(cx: &mut Cx<'_, '_>, value: &Value) {
     for_each_text(value, &mut |text, span| {
         if Operand::of(text) == Operand::Malformed {

@@ -32,6 +32,7 @@ fn enumeration(
     named: &Named<'_, RawType<'_>>,
     values: &Spanned<Vec<RawEnumValue<'_>>>,
 ) {
+    // An enum has at least one value (<https://spec.graphql.org/September2025/#sec-Enums>).
     if values.value.is_empty() {
         cx.add(
             Code::EmptyEnum,
@@ -49,6 +50,7 @@ fn enumeration(
             cx.add(Code::BadEnumValue, name.span, message)
                 .help("use letters, digits and `_`, not beginning with a digit; `true`, `false` and `null` are not allowed");
         }
+        // Values of an enum are unique (<https://spec.graphql.org/September2025/#sec-Enums>).
         if let Some(first) = seen.insert(name.value, *name) {
             let message = format!("{} is listed twice", quoted(*name));
             cx.add(Code::BadEnumValue, name.span, message)
@@ -57,6 +59,8 @@ fn enumeration(
     }
 }
 
+/// Returns whether a name is an enum value (<https://spec.graphql.org/September2025/#EnumValue>)
+/// that is not reserved (<https://spec.graphql.org/September2025/#sec-Names.Reserved-Names>).
 fn is_enum_value(name: &str) -> bool {
     !matches!(name, "true" | "false" | "null")
         && !name.starts_with("__")

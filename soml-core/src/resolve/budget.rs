@@ -48,6 +48,7 @@ pub(super) fn of_property(written: &str, raw: &RawProperty<'_>, scope: &Scope) -
         .values_in
         .iter()
         .flat_map(|list| &list.value)
+        // A `String` takes 24 bytes in addition to its text.
         .map(|text| text.value.len() + 24);
     let texts = [
         raw.label,

@@ -36,11 +36,15 @@ pub(super) fn link(
             object
                 .body
                 .inherits
+                // An unknown superclass is an `UNKNOWN_PARENT`; the object is resolved without one.
                 .and_then(|parent| scope.object(parent.value))
         })
         .collect();
+    // Before anything else: all walks upwards rely on an end.
     cut_cycles(raw, &mut parents, findings);
     let order = order(&parents);
+    // Every level can add properties to all below it, so levels are bounded (docs/schema.md,
+    // "Parsing").
     let mut depth = vec![0_usize; parents.len()];
     for id in &order {
         let Some(parent) = parents[id.index()] else {
@@ -92,6 +96,7 @@ fn report_cycle(
     start: usize,
     findings: &mut Findings,
 ) {
+    // A cycle can be as long as the document.
     const SHOWN: usize = 5;
     let name = |i: usize| raw.objects[i].name.value;
     let cycle: Vec<usize> = std::iter::successors(parents[start], |id| parents[id.index()])

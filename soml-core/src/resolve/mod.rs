@@ -55,6 +55,7 @@ pub(crate) struct Scope {
 impl Scope {
     /// Finds what a range refers to.
     pub(crate) fn range(&self, written: &str) -> Option<Range> {
+        // Built-in names come first: no type or object can take one (`RESERVED_NAME`).
         if let Some(scalar) = Scalar::from_soml_name(written) {
             return Some(Range::Scalar(scalar));
         }
@@ -80,7 +81,8 @@ pub(crate) fn literal(name: &str) -> Option<LiteralRange> {
         .map(|(_, range)| *range)
 }
 
-/// The built-in literal families.
+/// The built-in literal families: ranges whose values may have a language tag, or one of several
+/// datatypes (RDF 1.1, <https://www.w3.org/TR/rdf11-concepts/#section-Graph-Literal>).
 pub(crate) const LITERALS: [(&str, LiteralRange); 4] = [
     ("langString", LiteralRange::LangString),
     ("stringOrLangString", LiteralRange::StringOrLangString),
@@ -94,6 +96,8 @@ pub(crate) fn resolve<'d>(
     options: &LoadOptions,
     findings: &mut Findings,
 ) -> Option<Resolved<'d>> {
+    // The limits of docs/schema.md, "Parsing". They are checked before anything is built, since
+    // inheritance multiplies what the sections contain.
     bound("objects", &raw.objects, options, findings)?;
     bound("types", &raw.types, options, findings)?;
     let names = Namespaces::new(raw, findings);
@@ -102,6 +106,7 @@ pub(crate) fn resolve<'d>(
     types::add_ranges(&enums, &unions, &names, &mut ranges);
     for (i, object) in raw.objects.iter().enumerate() {
         let key = names.key(object.name.value).to_owned();
+        // The first of two equal names is meant; the second is a `NAME_COLLISION`.
         ranges.entry(key).or_insert(Range::Object(ObjectId::at(i)));
     }
     let scope = Scope { names, ranges };
@@ -114,6 +119,7 @@ pub(crate) fn resolve<'d>(
     let mut schema = Schema {
         id: raw
             .id
+            // Derived from the text (docs/schema.md, "Parsing").
             .map_or_else(|| raw.fallback_id.clone(), |id| id.value.to_owned()),
         metadata: metadata(raw),
         config: raw.config.clone(),
@@ -126,6 +132,7 @@ pub(crate) fn resolve<'d>(
     };
     schema.config.search = search::settings(&raw.config_search);
     properties::fill(&mut schema, &scope, &slots, &searches);
+    // Last, since `typeProp` may name a property, whose IRI is known only now.
     objects::resolve_type_props(raw, &scope, &hierarchy, &slots, &mut schema);
     Some(Resolved {
         schema,
@@ -193,6 +200,8 @@ fn said_of_objects(section: &Value) -> impl Iterator<Item = (&str, &str, &Value)
 }
 
 fn rbac(raw: &RawSchema<'_>) -> Rbac {
+    // `<Object>/<property>/<operation>` (docs/access.md, "What roles allow"). Anything else permits
+    // nothing, and is a `BAD_ACTION`.
     let action = |text: &crate::raw::Text<'_>| {
         let mut parts = text.value.split('/').map(|part| part.trim().to_owned());
         let action = Action {

@@ -8,7 +8,7 @@ use crate::diagnostic::{Findings, shorten};
 use crate::raw::RawSchema;
 use crate::schema::{Name, Prefixes};
 
-/// Prefixes that need no declaration.
+/// Prefixes that need no declaration (docs/schema.md, "Names").
 const PREDEFINED: [(&str, &str); 11] = [
     ("so", "http://www.ontotext.com/semantic-object/"),
     ("dct", "http://purl.org/dc/terms/"),
@@ -23,11 +23,15 @@ const PREDEFINED: [(&str, &str); 11] = [
     ("xsd", "http://www.w3.org/2001/XMLSchema#"),
 ];
 
-/// Property names that are fields already; with the vocabulary prefix they keep it.
+/// Property names that are fields already; with the vocabulary prefix they keep it (docs/schema.md,
+/// "Names").
 const RESERVED: [&str; 5] = ["id", "type", "name", "value", "lang"];
 
 /// Returns whether a property cannot have this GraphQL name without a prefix, since every object or
 /// literal has a field of this name.
+///
+/// Names with two leading underscores belong to introspection
+/// (<https://spec.graphql.org/September2025/#sec-Names.Reserved-Names>).
 #[must_use]
 pub fn is_reserved(local: &str) -> bool {
     RESERVED.contains(&local) || local.starts_with("__")
@@ -63,6 +67,8 @@ impl Namespaces {
             _ => "http://example.org/vocabulary/",
         };
         let vocab_iri = own(special.vocab_iri, vocab_default);
+        // `specialPrefixes` takes precedence, so that names without a prefix and names with this
+        // one agree.
         if let (Some(vocab), Some((prefix, namespace))) = (special.vocab_iri, declared)
             && namespace.value != vocab_iri
         {
@@ -91,6 +97,8 @@ impl Namespaces {
             .iter()
             .map(|(prefix, namespace)| (prefix.value, namespace.value));
         let vocab = (prefixes.vocab_prefix.as_str(), prefixes.vocab_iri.as_str());
+        // The first namespace of a prefix is the one that counts, so a document can rebind a
+        // predefined prefix.
         for (prefix, namespace) in std::iter::once(vocab).chain(declared).chain(PREDEFINED) {
             if !by_prefix.contains_key(prefix) {
                 by_prefix.insert(prefix.to_owned(), namespace.to_owned());
@@ -109,17 +117,20 @@ impl Namespaces {
         &self.prefixes
     }
 
-    /// Returns what identifies a written name: the name without the vocabulary prefix.
+    /// Returns what identifies a written name: the name without the vocabulary prefix, since both
+    /// spellings are the same name (docs/diagnostics.md, "NAME_COLLISION").
     pub(crate) fn key<'n>(&self, written: &'n str) -> &'n str {
         self.prefixes.bare(written)
     }
 
-    /// Expands a name: without prefix it is in the vocabulary.
+    /// Expands a name: without prefix it is in the vocabulary (docs/schema.md, "Names").
     pub(crate) fn expand<'n>(&self, written: &'n str) -> Result<String, Unresolved<'n>> {
         self.expand_in(written, &self.prefixes.vocab_iri)
     }
 
-    /// Expands a type or the beginning of IRIs: without prefix it is relative to the base IRI.
+    /// Expands a type or the beginning of IRIs: without prefix it is appended to the base IRI
+    /// (docs/schema.md, "Names"). It is not resolved as a reference of RFC 3986, since a prefix of
+    /// ids may end in any character.
     pub(crate) fn expand_relative<'n>(&self, written: &'n str) -> Result<String, Unresolved<'n>> {
         self.expand_in(written, &self.prefixes.base_iri)
     }
@@ -137,11 +148,14 @@ impl Namespaces {
         if let Some(full) = iri::bracketed(written) {
             return Ok(full.to_owned());
         }
+        // A colon behind a slash belongs to a path, as in `droid/a:b`.
         let Some((prefix, local)) = written.split_once(':').filter(|(p, _)| !p.contains('/'))
         else {
             return Ok(format!("{namespace}{written}"));
         };
         match self.by_prefix.get(prefix) {
+            // A declared prefix comes before a scheme of the same letters; the scheme can be meant
+            // in brackets.
             Some(namespace) => Ok(format!("{namespace}{local}")),
             None if iri::looks_absolute(prefix, local) => Ok(written.to_owned()),
             None => Err(Unresolved { prefix }),
@@ -180,7 +194,9 @@ impl Namespaces {
     }
 }
 
-/// Makes a GraphQL name: everything but letters, digits and `_` becomes `_`.
+/// Makes a GraphQL name (<https://spec.graphql.org/September2025/#Name>): everything but ASCII
+/// letters, digits and `_` becomes `_`, and a name that would begin with a digit gets a `_` in
+/// front.
 #[must_use]
 pub fn sanitize(name: &str) -> String {
     let word = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };

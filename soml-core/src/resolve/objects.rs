@@ -8,6 +8,7 @@ use super::{Scope, search};
 use crate::raw::{Named, RawObject, RawSchema, RawSearch, Text};
 use crate::schema::{Object, ObjectId, ObjectKind, Schema};
 
+/// The default of `typeProp`, `rdf:type` (<https://www.w3.org/TR/rdf-schema/#ch_type>).
 const RDF_TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
 /// Resolves everything about objects but their properties.
@@ -27,6 +28,8 @@ pub(super) fn resolve(
             continue;
         };
         objects[at].inherits = Some(parent);
+        // `type` is not inherited: the classes of a superclass select its instances, not those of
+        // the subclass (docs/schema.md, "Merging and inheritance").
         let inherited = &objects[parent.index()];
         let (id_prefix, id_regex) = (inherited.id_prefix.clone(), inherited.id_regex.clone());
         let (id_pattern, service) = (
@@ -49,6 +52,8 @@ pub(super) fn resolve(
 
 fn own(named: &Named<'_, RawObject<'_>>, scope: &Scope) -> Object {
     let raw = &named.body;
+    // Anything but the two words for `abstract` is concrete (docs/first-schema.md, "An object"); an
+    // unknown word is an `UNKNOWN_KIND`.
     let kind = match raw.kind {
         Some(Text {
             value: "abstract" | "supertype",
@@ -90,6 +95,9 @@ fn owned(text: Option<Text<'_>>) -> Option<String> {
     text.map(|t| t.value.to_owned())
 }
 
+/// Returns the classes of an object. Without `type`, a concrete object has the class of its name,
+/// and an abstract one has none: it stands for its concrete subtypes (docs/queries.md, "Root
+/// fields").
 fn types(named: &Named<'_, RawObject<'_>>, kind: ObjectKind, scope: &Scope) -> Vec<String> {
     let own_name = named.name.value;
     let Some(types) = &named.body.types else {
@@ -106,7 +114,9 @@ fn types(named: &Named<'_, RawObject<'_>>, kind: ObjectKind, scope: &Scope) -> V
     iris.into_iter().collect()
 }
 
-/// The IRI of a type as written under an object. The object's own name is the default spelt out.
+/// Returns the IRI of a type as written under an object. The object's own name is the default spelt
+/// out, so it is in the vocabulary; other relative types belong to the base IRI (docs/schema.md,
+/// "Names").
 fn type_iri(written: &str, object: &str, scope: &Scope) -> String {
     if written == object {
         return scope.names.expand_or_default(written);
@@ -117,7 +127,7 @@ fn type_iri(written: &str, object: &str, scope: &Scope) -> String {
         .unwrap_or_else(|_| written.to_owned())
 }
 
-/// An entry `name` without prefix describes the built-in field.
+/// Lets an entry `name` without a prefix describe the built-in field (docs/schema.md, "Names").
 fn describe_name(object: &mut Object, slots: &Slots<'_>) {
     let Some(slot) = slots.name.as_ref().and_then(|(key, _)| slots.get(key)) else {
         return;
@@ -140,6 +150,7 @@ pub(super) fn resolve_type_props(
         let at = id.index();
         let iri = match raw.objects[at].body.type_prop {
             Some(text) => {
+                // The name of a property stands for its RDF property, which `rdfProp` may have set.
                 let own = slots[at].index(scope.names.key(text.value));
                 let own = own.and_then(|i| schema[id].props.get(i).copied());
                 match own {

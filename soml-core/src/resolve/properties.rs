@@ -28,6 +28,7 @@ pub(super) fn fill(
             .collect();
         object.name_property = slots.name_index().map(|i| object.props[i]);
     }
+    // The partner of an inverse can belong to any object, so all properties exist before this.
     for (at, own) in slots.iter().enumerate() {
         for (i, (_, slot)) in own.iter().enumerate() {
             let id = schema.objects[at].props[i];
@@ -38,6 +39,8 @@ pub(super) fn fill(
 
 fn property(slot: &Slot<'_>, owner: ObjectId, scope: &Scope, object: &RawSearch<'_>) -> Property {
     let raw = &*slot.raw;
+    // `name` without a prefix is the built-in field; the stored property keeps its prefix in
+    // GraphQL (docs/schema.md, "Names").
     let name = if slot.plain_name && slot.written == "name" {
         scope.names.vocab_name()
     } else {
@@ -64,8 +67,10 @@ fn property(slot: &Slot<'_>, owner: ObjectId, scope: &Scope, object: &RawSearch<
         declared_by: slot.declared_by,
         label: label.or_else(|| slot.implied.then(|| "Name".to_owned())),
         descr: own(raw.descr).filter(|_| described),
+        // From here on, the defaults are those of docs/first-schema.md, "A property".
         range: raw
             .range
+            // An unknown range is an `UNKNOWN_RANGE`, and treated as the default.
             .and_then(|text| scope.range(text.value))
             .unwrap_or(Range::Scalar(Scalar::String)),
         min: raw.min.map_or(0, |n| n.value),
@@ -116,6 +121,8 @@ fn link(schema: &mut Schema, id: PropertyId, slot: &Slot<'_>, scope: &Scope, slo
     if let Some(alias) = slot.raw.inverse_alias
         && let Some(of) = partner(schema, alias.value)
     {
+        // The RDF property is the partner's, whatever subclasses of the range make of it
+        // (docs/schema.md, "Merging and inheritance").
         let iri = schema[of].path.iri().to_owned();
         schema.properties[id.index()].path = Path::Inverse { iri, of };
     } else if let Some(inverse) = slot.raw.inverse_of {

@@ -8,6 +8,8 @@ use crate::search::SearchSettings;
 pub(super) fn collect<'d>(raw: &RawSchema<'d>, hierarchy: &Hierarchy) -> Vec<RawSearch<'d>> {
     let mut all = vec![RawSearch::default(); raw.objects.len()];
     for id in &hierarchy.order {
+        // What a superclass says includes `config.search`, and is nearer than it (docs/schema.md,
+        // "Merging and inheritance").
         let base = match hierarchy.parents[id.index()] {
             Some(parent) => &all[parent.index()],
             None => &raw.config_search,

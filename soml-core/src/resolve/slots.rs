@@ -98,6 +98,8 @@ pub(super) fn collect<'d>(
         .collect();
     let mut all = vec![Slots::default(); raw.objects.len()];
     let mut total = 0;
+    // Superclasses come first, so each object starts from what it inherits (docs/schema.md,
+    // "Merging and inheritance").
     for &id in &hierarchy.order {
         let mut slots = match hierarchy.parents[id.index()] {
             Some(parent) => inherited(&all[parent.index()]),
@@ -107,12 +109,15 @@ pub(super) fn collect<'d>(
         for entry in &object.body.props {
             add(&mut slots, entry, id, scope, &globals);
         }
+        // An own `name:` comes before an inherited name property, and that before a property that
+        // is called `name` (docs/schema.md, "Names").
         if let Some(name) = object.body.name {
             slots.name = Some((scope.names.key(name.value).into(), id));
         } else if slots.name.is_none() && slots.get("name").is_some_and(|slot| slot.plain_name) {
             slots.name = Some(("name".into(), id));
         }
         settle_name(&mut slots, object.body.name, scope, &globals);
+        // Inherited properties count again: each object has a copy of its own in the schema.
         total += slots.map.len();
         if total > options.max_properties {
             let message = format!(
@@ -146,7 +151,9 @@ fn add<'d>(
 ) {
     let written = entry.name.value;
     let key = scope.names.key(written);
+    // The object's own entry is the nearest, so it lies over everything inherited.
     if let Some(slot) = slots.map.get_mut(key) {
+        // Without keys of its own, the entry stays shared with the superclass.
         if !entry.body.is_empty() {
             Rc::make_mut(&mut slot.raw).lay_over(&entry.body);
             slot.bytes = budget::of_property(slot.written, &slot.raw, scope);
@@ -158,6 +165,8 @@ fn add<'d>(
         slot.implied = false;
         return;
     }
+    // A global property lies under the topmost entry only: an entry of a superclass is nearer than
+    // it.
     let mut raw = globals
         .get(key)
         .map(|global| global.body.clone())
@@ -181,6 +190,7 @@ fn settle_name<'d>(
     };
     if let Some(slot) = slots.map.get_mut(&key) {
         slot.implied = slot.implied || slot.plain_name;
+    // A name property that nothing declares is added (docs/schema.md, "Names").
     } else if let Some(written) = written {
         // Mandatory, single and text, unless a global property says otherwise.
         let min = Spanned {

@@ -9,7 +9,8 @@ use crate::schema::{
     EnumId, EnumType, EnumValue, LiteralMember, LiteralRange, Range, UnionId, UnionType,
 };
 
-/// Resolves the custom types; one with neither `values` nor `union` is left out.
+/// Resolves the custom types (docs/schema.md, "Custom types"). One with neither `values` nor
+/// `union` is left out, as an `UNSUPPORTED_TYPE`.
 pub(super) fn resolve(raw: &RawSchema<'_>, names: &Namespaces) -> (Vec<EnumType>, Vec<UnionType>) {
     let mut enums = Vec::new();
     let mut unions = Vec::new();
@@ -55,7 +56,8 @@ fn union(named: &Named<'_, RawType<'_>>, names: &Namespaces) -> UnionType {
     }
 }
 
-/// Finds a member of a union by its name.
+/// Finds a member of a union by its name. IRIs are no members: unions are served as literals, and
+/// an IRI is none (RDF 1.1, <https://www.w3.org/TR/rdf11-concepts/#section-triples>).
 pub(crate) fn member(name: &str) -> Option<LiteralMember> {
     if name == "langString" {
         return Some(LiteralMember::LangString);

@@ -4,7 +4,7 @@ use super::Checked;
 use crate::compose::code::CompositionCode;
 use crate::compose::facts::fields;
 
-/// The directives that demand something of a request.
+/// The directives that demand something of a request (docs/federation.md, "Authorization").
 pub(in crate::compose) const AUTH: [&str; 3] = ["authenticated", "requiresScopes", "policy"];
 
 pub(super) fn check(checked: &mut Checked<'_>) {

@@ -19,6 +19,8 @@ pub(super) fn check(checked: &mut Checked<'_>) {
             let Some(name) = text(directive, "name") else {
                 continue;
             };
+            // Supergraphs write `<subgraph>__<context>` (<https://specs.apollo.dev/context/v0.1>),
+            // which an underscore could make ambiguous.
             if name.contains('_') || Name::new(name).is_err() {
                 let message = format!(
                     "`{name}` on `{}` cannot be a context: it is a name without underscores",
@@ -96,6 +98,7 @@ fn check_argument(
         }
     }
     let mut keys = checked.facts.keys(ty.name()).iter();
+    // The value is sent with an entity call (docs/federation.md, "Contexts").
     if !keys.any(|key| key.is_resolvable) {
         let message = format!(
             "`{}` has contextual arguments and no resolvable key in the subgraph",

@@ -34,6 +34,7 @@ pub(super) fn check(checked: &mut Checked<'_>) {
     }
 }
 
+/// Checks `@listSize`: what it names has to be there, since a size of nothing bounds nothing.
 fn check_list_size(
     checked: &mut Checked<'_>,
     coordinate: &str,

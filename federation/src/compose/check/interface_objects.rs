@@ -18,6 +18,7 @@ pub(super) fn check(checked: &mut Checked<'_>) {
     {
         let name = ty.name();
         if let Some(directive) = ty.directives().get("federation__interfaceObject")
+            // Without a key, nobody could tell the types of its objects.
             && checked.facts.keys(name).is_empty()
         {
             let message = format!("`{name}` has `@interfaceObject` and no `@key`");
@@ -30,7 +31,8 @@ pub(super) fn check(checked: &mut Checked<'_>) {
     }
 }
 
-/// Every implementation has each resolvable key of its interface.
+/// Reports implementations that lack a resolvable key of their interface: a representation of the
+/// interface is looked up as one of its types.
 fn check_keys(checked: &mut Checked<'_>, interface: &ExtendedType) {
     let schema = &checked.subgraph.schema;
     let keys = checked.facts.keys(interface.name()).to_vec();

@@ -116,6 +116,7 @@ fn selected<'s>(
 fn check_key(checked: &mut Checked<'_>, ty: &ExtendedType, directive: &Component<Directive>) {
     let name = ty.name().as_str();
     let span = directive.location();
+    // Entity interfaces came with federation 2.3 (docs/composition.md, "Errors").
     let is_too_early = checked.subgraph.links.minor().is_none_or(|minor| minor < 3);
     if ty.is_interface() && is_too_early {
         let message = format!("`@key` on the interface `{name}` needs federation 2.3");
@@ -133,6 +134,7 @@ fn check_key(checked: &mut Checked<'_>, ty: &ExtendedType, directive: &Component
     let mut findings = Vec::new();
     each_field(&set, &mut |it: &SelectedField<'_>| {
         let place = format!("{}.{}", it.parent, it.field.name);
+        // A key identifies an object, whatever arguments are given.
         if !it.field.arguments.is_empty() {
             let message = format!("the key of `{name}` has `{place}`, which takes arguments");
             findings.push((CompositionCode::KEY_FIELDS_HAS_ARGS, message));
@@ -170,6 +172,7 @@ fn check_requires(
     let Some(set) = selected(checked, &REQUIRES, (&coordinate, ty.name()), directive) else {
         return;
     };
+    // What the subgraph resolves itself needs no value from others.
     for (parent, leaf) in leaves_to_complain_of(checked, &set) {
         let message = format!(
             "`@requires` on `{coordinate}` selects `{parent}.{leaf}`, which is not `@external`: the \
@@ -245,7 +248,8 @@ fn check_provides(
     }
 }
 
-/// Returns the leaves of a set that neither are external nor lie below something that is.
+/// Returns the leaves of a set that neither are external nor lie below something that is: below an
+/// external field, the subgraph resolves nothing.
 fn leaves_to_complain_of(checked: &Checked<'_>, set: &[Selected<'_>]) -> Vec<(Name, Name)> {
     fn walk(checked: &Checked<'_>, set: &[Selected<'_>], found: &mut Vec<(Name, Name)>) {
         for selected in set {

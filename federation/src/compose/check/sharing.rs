@@ -21,6 +21,7 @@ pub(super) fn check(checked: &mut Checked<'_>) {
                 continue;
             };
             let span = first.location();
+            // Only the fields of object types are resolved.
             if ty.is_interface() {
                 let message =
                     format!("`@shareable` on `{coordinate}`: fields of interfaces cannot have it");

@@ -41,8 +41,8 @@ impl Relations {
 }
 
 impl Merge<'_> {
-    /// Merges the types that subgraphs give to something: for output the most general one, for input the most
-    /// special one.
+    /// Merges the types that subgraphs give to something: for output the most general one, which
+    /// holds whoever answers, and for input the most special one, which every subgraph accepts.
     pub(super) fn merge_types(
         &mut self,
         coordinate: &str,
@@ -112,6 +112,7 @@ impl Merge<'_> {
             return None;
         }
         if given.len() < found.len() {
+            // A default would be sent, or left out, depending on the subgraph that is asked.
             let without = found.iter().filter(|(_, value)| value.is_none());
             let without = self.named(without.map(|(at, _)| *at));
             let message = format!(
@@ -178,6 +179,8 @@ impl Merge<'_> {
             self.check_contextual(coordinate, found, contextual);
             return None;
         }
+        // Intersection: any of the subgraphs may be asked, and one of them does not know the
+        // argument.
         if given.len() < found.len() {
             self.missing_value(coordinate, &ARGUMENT, found);
             return None;
@@ -299,7 +302,8 @@ impl Merge<'_> {
     }
 }
 
-/// Returns whether two values are the same, in whatever order the fields of objects are.
+/// Returns whether two values are the same, in whatever order the fields of objects are
+/// (<https://spec.graphql.org/September2025/#sec-Input-Object-Values>).
 pub(super) fn is_same_value(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::List(one), Value::List(other)) => {

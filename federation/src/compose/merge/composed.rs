@@ -231,6 +231,8 @@ impl Merge<'_> {
                     message,
                 );
             }
+            // Minor versions are compatible, major ones are not
+            // (<https://specs.apollo.dev/link/v1.0>).
             Some(known) if known.version.0 != directive.version.0 => {
                 let message = format!(
                     "`@{name}` is of different major versions of `{}`",

@@ -95,6 +95,7 @@ impl Merge<'_> {
             })
         };
         match kept {
+            // Once is enough: whatever one subgraph hides or protects is hidden or protected.
             "inaccessible" | "authenticated" => vec![named(Vec::new())],
             "tag" => distinct(found.iter().map(|(_, it)| it.arguments.clone()))
                 .into_iter()
@@ -103,6 +104,7 @@ impl Merge<'_> {
             "context" => {
                 let contexts = found.iter().filter_map(|(at, it)| {
                     let name = it.specified_argument_by_name("name")?.as_str()?;
+                    // Contexts of different subgraphs are different, even if they have one name.
                     let value = Value::from(format!("{}__{name}", self.subgraphs[*at].name));
                     Some(vec![argument(name!("name"), value)])
                 });
@@ -152,7 +154,8 @@ impl Merge<'_> {
         Some((*best).clone())
     }
 
-    /// Merges the arguments of `@cost` and `@listSize`: the greatest numbers, and all names.
+    /// Merges the arguments of `@cost` and `@listSize`: the greatest numbers, and all names, so
+    /// that no request is estimated below what the most expensive subgraph makes of it.
     fn greatest(
         &mut self,
         coordinate: &str,
@@ -189,7 +192,8 @@ impl Merge<'_> {
         merged
     }
 
-    /// Merges the definitions of executable directives: those that all subgraphs have.
+    /// Merges the definitions of executable directives: those that all subgraphs have, since
+    /// gateways may pass them on to any of them.
     pub(super) fn executable_directives(&mut self) -> Vec<Node<DirectiveDefinition>> {
         let mut by_name: IndexMap<&Name, Vec<(usize, &Node<DirectiveDefinition>)>> =
             IndexMap::default();
@@ -342,8 +346,8 @@ fn distinct(all: impl Iterator<Item = Vec<Node<Argument>>>) -> Vec<Vec<Node<Argu
     distinct
 }
 
-/// Returns what requests must have to satisfy all of some requirements: the outer lists are alternatives, the inner
-/// ones hold together.
+/// Returns what requests must have to satisfy all of some requirements: the outer lists are
+/// alternatives, the inner ones hold together (docs/federation.md, "Authorization").
 pub(super) fn both(name: Name, found: &[(usize, &Node<Directive>)]) -> Node<Argument> {
     let mut all: Option<BTreeSet<BTreeSet<String>>> = None;
     for (_, directive) in found {

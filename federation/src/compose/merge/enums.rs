@@ -60,6 +60,7 @@ impl Merge<'_> {
     ) -> bool {
         let lacks = |ty: &EnumType| !ty.values.contains_key(value);
         let missing: Vec<_> = enums.iter().filter(|(_, ty)| lacks(ty)).collect();
+        // Clients cannot send an inaccessible value, so nobody gets one that they do not know.
         if missing.is_empty() || (is_input && is_hidden) {
             return true;
         }
@@ -69,6 +70,7 @@ impl Merge<'_> {
         let places = places.collect();
         let missing = self.named(missing.iter().map(|(at, _)| *at));
         match (is_input, is_output) {
+            // Leaving it out would break answers, and keeping it would break requests.
             (true, true) => {
                 let message = format!(
                     "`{name}` is both input and output, but `{value}` is missing in {missing}"

@@ -74,6 +74,8 @@ impl<'m> Merge<'m> {
             .collect();
         self.hint_of_missing_field(name, field, types);
         self.check_merged_of_externals(&coordinate, &sources);
+        // External fields have no part in what is merged: their subgraphs repeat what others
+        // define.
         let own = self.resolving(&coordinate, &sources)?;
         let moved = self.moved(&coordinate, &sources);
         let is_interface = types.iter().any(|(_, ty)| ty.is_interface());
@@ -156,7 +158,9 @@ impl<'m> Merge<'m> {
         None
     }
 
-    /// Returns `@join__field` for each subgraph, where what the types say is not enough.
+    /// Returns `@join__field` for each subgraph, where what the types say is not enough: without
+    /// it, a field is resolved in every subgraph that has its type
+    /// (<https://specs.apollo.dev/join/v0.3>).
     fn join_fields(
         &mut self,
         types: &Sources<'m, ExtendedType>,
@@ -167,6 +171,7 @@ impl<'m> Merge<'m> {
         let mut is_needed = sources.len() < types.len();
         let mut joins = Vec::new();
         for (source, moved) in sources.iter().zip(moved) {
+            // Its absence beside those of the others says that this subgraph does not resolve it.
             if moved.is_overridden && !moved.is_used {
                 is_needed = true;
                 continue;
@@ -292,7 +297,8 @@ impl<'m> Merge<'m> {
         }
     }
 
-    /// Adds to implementations the fields of interfaces that some subgraphs have as objects.
+    /// Adds to implementations the fields of interfaces that some subgraphs have as objects. Their
+    /// `@join__field` is empty: no subgraph resolves them on the implementation itself.
     pub(super) fn add_fields_of_interface_objects(
         &mut self,
         types: &mut IndexMap<Name, ExtendedType>,
@@ -355,7 +361,8 @@ impl<'m> Merge<'m> {
     }
 }
 
-/// Adds to a field what requests must have for the same field of an interface object.
+/// Adds to a field what requests must have for the same field of an interface object: the stricter
+/// of both holds, whichever subgraph is asked.
 fn demand(own: &mut FieldDefinition, lent: &FieldDefinition) {
     for directive in &lent.directives.0 {
         let argument = match directive.name.as_str() {

@@ -1,4 +1,5 @@
-//! Merges input objects: they have the fields that all subgraphs know.
+//! Merges input objects: they have the fields that all subgraphs know, since any of them may be
+//! sent one.
 
 use apollo_compiler::ast::{DirectiveList as AstDirectives, InputValueDefinition};
 use apollo_compiler::collections::IndexMap;

@@ -35,6 +35,8 @@ impl Merge<'_> {
         found
     }
 
+    /// Reports implementations that a subgraph with a resolvable key of an interface lacks: it is
+    /// asked for the type of any object of the interface.
     fn check_implementations(&mut self, at: usize, interface: &ExtendedType) {
         let name = interface.name();
         let Some(key) = self.facts[at]
@@ -68,6 +70,7 @@ impl Merge<'_> {
         self.report(code, name.as_str(), place, message);
     }
 
+    /// Reports implementations beside an interface object, which stands for all of them.
     fn check_object(&mut self, at: usize, ty: &ExtendedType) {
         let (name, subgraph) = (ty.name(), &self.subgraphs[at]);
         let known = self

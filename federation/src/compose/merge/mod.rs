@@ -98,6 +98,7 @@ pub(super) fn merge(
         composed: IndexMap::default(),
     };
     merge.check_imports();
+    // Directives under different names would not be merged with each other.
     if !merge.errors.is_empty() {
         return Err(merge.errors);
     }
@@ -346,7 +347,8 @@ impl Merge<'_> {
         }
     }
 
-    /// Returns the description that most subgraphs have; the first of several.
+    /// Returns the description that most subgraphs have; the first of several, so that the result
+    /// does not depend on anything but the order of the subgraphs.
     fn description(
         &mut self,
         coordinate: &str,

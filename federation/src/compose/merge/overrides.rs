@@ -202,7 +202,8 @@ impl Merge<'_> {
     }
 }
 
-/// Returns whether a label is a name, or a share such as `percent(12.5)`.
+/// Returns whether a label is a name, or a share such as `percent(12.5)`, which gateways decide at
+/// random for each request.
 fn is_label(label: &str) -> bool {
     if let Some(share) = label
         .strip_prefix("percent(")

@@ -1,4 +1,5 @@
-//! Fields that several subgraphs resolve have to be `@shareable` in all of them.
+//! Fields that several subgraphs resolve have to be `@shareable` in all of them, so that nobody
+//! resolves the field of another team by mistake.
 
 use apollo_compiler::Name;
 use apollo_compiler::ast::FieldDefinition;
@@ -134,10 +135,11 @@ impl<'m> Merge<'m> {
         let is_query = source.parent.name() == "Query";
         if subgraph.is_federation_1() {
             // What several subgraphs of federation 1 resolve counts as shareable, but never queries if those
-            // are to be in conflict.
+            // are to be in conflict (`shared_root_fields`, docs/composition.md).
             return !is_query || !self.rejects_shared_root_fields();
         }
         let facts = &self.facts[source.at];
+        // Fields of keys are resolved by every subgraph that has the key.
         is_marked_shareable(source.parent, source.field)
             || facts.is_key_field(source.parent.name(), &source.field.name)
                 && is_entity(source.parent)

@@ -91,6 +91,7 @@ impl<'m> Merge<'m> {
 
     fn check_kinds(&mut self, name: &Name, sources: &Sources<'_, ExtendedType>) -> bool {
         let kind = |ty: &ExtendedType| match ty {
+            // It stands for an interface of other subgraphs.
             ty if ty.directives().has("federation__interfaceObject") => "interface",
             ExtendedType::Scalar(_) => "scalar",
             ExtendedType::Object(_) => "object",
@@ -115,6 +116,7 @@ impl<'m> Merge<'m> {
             );
             return false;
         }
+        // Somebody has to know the types behind an interface object.
         let is_object = |ty: &ExtendedType| ty.directives().has("federation__interfaceObject");
         if sources.iter().all(|(_, ty)| is_object(ty)) {
             let message = format!(
@@ -132,7 +134,7 @@ impl<'m> Merge<'m> {
         true
     }
 
-    /// A type that is only extended needs someone who defines it.
+    /// Reports a type that is extended and nowhere defined (docs/composition.md, "Extensions").
     fn check_base(&mut self, name: &Name, sources: &Sources<'_, ExtendedType>) {
         let is_base = |at: usize| !self.subgraphs[at].undefined.contains(name);
         if is_root(name) || sources.iter().any(|(at, _)| is_base(*at)) {
@@ -159,7 +161,8 @@ impl<'m> Merge<'m> {
         });
     }
 
-    /// Returns `@join__type` for each subgraph, and for each key.
+    /// Returns `@join__type` for each subgraph, and for each key
+    /// (<https://specs.apollo.dev/join/v0.3>).
     fn join_types(
         &mut self,
         sources: &Sources<'_, ExtendedType>,

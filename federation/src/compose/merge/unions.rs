@@ -1,4 +1,5 @@
-//! Merges unions: a member of one subgraph is a member.
+//! Merges unions: a member of one subgraph is a member. Clients only receive values of unions, so
+//! more members break no subgraph.
 
 use apollo_compiler::collections::IndexSet;
 use apollo_compiler::schema::{ComponentName, DirectiveList, ExtendedType, UnionType};

@@ -1,4 +1,5 @@
-//! A field demands of requests at least what the fields demand that it requires.
+//! A field demands of requests at least what the fields demand that it requires: its value may tell
+//! theirs.
 
 use std::collections::BTreeSet;
 

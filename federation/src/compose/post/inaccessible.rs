@@ -1,4 +1,5 @@
-//! What clients see must be valid without what is `@inaccessible`.
+//! What clients see must be valid without what is `@inaccessible`
+//! (<https://specs.apollo.dev/inaccessible/v0.2>).
 
 use apollo_compiler::ast::{DirectiveList, InputValueDefinition, Type, Value};
 use apollo_compiler::schema::ExtendedType;
@@ -116,6 +117,8 @@ impl Checked<'_> {
         let name = ty.name();
         for (field, definition) in fields(ty).into_iter().flatten() {
             let coordinate = format!("{name}.{field}");
+            // A type has every field of its interfaces, in the schema of clients too
+            // (<https://spec.graphql.org/September2025/#IsValidImplementation()>).
             let hidden_in = self.interface_that_shows(ty, field, None);
             if is_hidden(&definition.directives) {
                 if let Some(interface) = hidden_in {

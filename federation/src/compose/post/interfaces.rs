@@ -1,4 +1,6 @@
-//! Object types have the fields of their interfaces, once everything is merged.
+//! Object types have the fields of their interfaces, once everything is merged
+//! (<https://spec.graphql.org/September2025/#IsValidImplementation()>). Each subgraph is valid, but
+//! an interface has the fields that any of them gives it.
 
 use apollo_compiler::schema::ExtendedType;
 

@@ -17,6 +17,7 @@ pub(super) fn check(merged: &Merged, subgraphs: &[Subgraph]) -> Result<(), Vec<C
     let mut errors = Vec::new();
     interfaces::check(merged, subgraphs, &mut errors);
     auth::check(merged, subgraphs, &mut errors);
+    // What is inaccessible is judged by types that have all of their fields.
     if errors.is_empty() {
         inaccessible::check(merged, subgraphs, &mut errors);
     }

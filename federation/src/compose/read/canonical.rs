@@ -200,6 +200,7 @@ fn root_types(document: &Document, reading: &mut Reading<'_>) -> HashMap<Name, N
             definition.name() == Some(&usual)
                 && !matches!(definition, Definition::DirectiveDefinition(_))
         };
+        // Supergraphs have the usual names of root types, so no other type can have them.
         if let Some(other) = defined.find(is_type) {
             let message = format!("the type `{usual}` is not the {operation} type of the subgraph");
             let error = CompositionError::new(code, message).about(usual.as_str());

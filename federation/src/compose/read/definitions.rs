@@ -70,7 +70,8 @@ pub(in crate::compose) fn directive_of_specification(
         })
 }
 
-/// Returns how a definition contradicts that of the specification.
+/// Returns how a definition contradicts that of the specification. Libraries leave out arguments
+/// and locations that came with later versions, so fewer of either are no contradiction.
 fn contradiction(
     found: &DirectiveDefinition,
     wanted: &DirectiveDefinition,

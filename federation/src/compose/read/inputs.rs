@@ -53,6 +53,7 @@ fn check_one(
         let error = CompositionError::new(CompositionCode::INVALID_GRAPHQL, message);
         reading.report(error.about(coordinate).at(place));
     }
+    // <https://spec.graphql.org/September2025/#sec--deprecated>
     let deprecated = input.directives.get("deprecated");
     if let Some(directive) = deprecated.filter(|_| input.is_required()) {
         let message = format!("`{coordinate}` is required, so it cannot be deprecated");

@@ -1,4 +1,5 @@
-//! What `@link` says: which version of federation a subgraph speaks, and under which names.
+//! What `@link` says: which version of federation a subgraph speaks, and under which names
+//! (<https://specs.apollo.dev/link/v1.0>).
 
 use std::collections::HashMap;
 
@@ -122,7 +123,9 @@ impl Link {
         found.map(|(_, alias)| alias.as_str())
     }
 
-    /// Returns the name that a directive of the feature has in the subgraph, without `@`.
+    /// Returns the name that a directive of the feature has in the subgraph, without `@`: as it is
+    /// imported, else behind the namespace. The directive that is called like its feature is the
+    /// namespace itself.
     pub(crate) fn directive_name(&self, element: &str) -> String {
         match self.alias_of(element) {
             Some(alias) => alias.trim_start_matches('@').to_owned(),
@@ -150,6 +153,7 @@ impl Links {
                 }
             }
         }
+        // Subgraphs of federation 1 link nothing; these names are known without it.
         if links.version == Version::One {
             for name in OF_FEDERATION_1 {
                 links.directives.entry(name.to_owned()).or_insert(name);
@@ -233,6 +237,7 @@ impl Links {
 
     fn add_federation(&mut self, link: &Link, reading: &mut Reading<'_>) {
         let (major, minor) = link.version;
+        // A later version may give a known directive another meaning.
         if major != 2 || minor > LATEST_MINOR {
             let message = format!("version {} of federation is not known", shown(link.version));
             let code = CompositionCode::UNKNOWN_FEDERATION_LINK_VERSION;

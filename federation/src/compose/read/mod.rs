@@ -105,6 +105,7 @@ pub(super) fn read(
         sources: &document.sources,
         errors: Vec::new(),
     };
+    // Links first: they say which names mean directives of federation.
     let links = Links::read(&document, &mut reading);
     let (rewritten, applied) = canonical::rewrite(&document, &links, &mut reading);
     if !reading.errors.is_empty() {
@@ -130,6 +131,7 @@ pub(super) fn read(
     let types = schema.types.values();
     let marked = types.filter(|ty| ty.directives().has("federation__extends"));
     let marked: Vec<Name> = marked.map(|ty| ty.name().clone()).collect();
+    // In federation 2, `@extends` means no more than `extend`.
     if links.version == Version::One {
         // Libraries print `@extends` for languages without extensions.
         undefined.extend(marked.iter().cloned());
@@ -155,11 +157,14 @@ fn schema(document: &Document) -> Result<Schema, DiagnosticList> {
         definitions.any(|definition| definition.name().is_some_and(|it| it == name))
     };
     let mut builder = Schema::builder()
+        // A subgraph may extend types that only others define.
         .adopt_orphan_extensions()
         .ignore_builtin_redefinitions()
         .add_ast(&definitions::SPECIFICATION)
         .add_ast(document)
         .parse(
+            // A schema without a query type is no valid GraphQL, and a subgraph need not have
+            // queries.
             "extend type Query { _service: _Service! }",
             "entrance.graphql",
         );

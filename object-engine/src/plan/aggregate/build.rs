@@ -176,6 +176,7 @@ fn shape_of(
         AggregatedKind::Scalar(Scalar::String) | AggregatedKind::Literal(_)
     );
     let lang = given.or(property.lang.fetch.as_ref()).or(config);
+    // The values are those that the field returns (docs/queries.md, "Aggregates").
     let lang = lang.filter(|_| is_text).cloned();
     AggregatedValues {
         name: property.name.graphql.clone(),
@@ -309,6 +310,7 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
                 names.push(name.to_owned());
             }
         }
+        // `by: []` would be one group of everything, which the aggregate itself is.
         if names.is_empty() {
             let message = "`by` must name what the objects of a group have in common";
             return Err(GraphqlError::new(code::ARGUMENT_INVALID, message).at(location));
@@ -566,7 +568,8 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
     }
 }
 
-/// Finds a part of the key among those by which objects are grouped.
+/// Finds a part of the key among those by which objects are grouped. Other properties have no value
+/// that all objects of a group share.
 fn position(by: &[String], name: &str, used: &str, location: Option<Location>) -> Result<usize> {
     by.iter().position(|known| known == name).ok_or_else(|| {
         let message = format!("`key.{name}` is {used}, and `by` does not name it");

@@ -94,7 +94,8 @@ impl<'h, 'b, 'p, 'a> HavingBuilder<'h, 'b, 'p, 'a> {
     }
 
     fn operand(&self, scalar: Scalar, input: &Input) -> Result<Term> {
-        // Sums may be out of range for stores, but they are compared here.
+        // Sums may be out of range for stores, but they are compared here, with up to 38 digits
+        // (docs/queries.md, "Aggregates").
         if scalar.integer_bounds() == Some((None, None))
             && let Some(value) = input.as_text().and_then(|text| text.parse::<i128>().ok())
         {
@@ -136,6 +137,7 @@ impl<'h, 'b, 'p, 'a> HavingBuilder<'h, 'b, 'p, 'a> {
             }
             self.keys.push(key.clone());
             if *value == Input::Null {
+                // As in `where` (docs/queries.md, "Filters").
                 let message = format!("the operand of `{key}` is null; leave the key out instead");
                 return Err(self.error(code::NULL_OPERAND, message));
             }

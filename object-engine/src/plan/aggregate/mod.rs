@@ -197,7 +197,7 @@ pub(crate) struct Grouping {
     pub(crate) fields: Vec<GroupField>,
 }
 
-/// A condition on a group. A missing value satisfies no comparison.
+/// A condition on a group. A missing value satisfies no comparison (docs/queries.md, "Aggregates").
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Having {
     /// All hold; true when empty.
