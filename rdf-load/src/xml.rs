@@ -9,7 +9,7 @@ use crate::base::Base;
 use crate::bounds::TOKEN_BYTES;
 use crate::refusal::{Refused, not_in_syntax};
 use crate::stand_ins::StandIns;
-use crate::xml_attributes::{Entities, Entity};
+use crate::xml_attributes::{Entities, Entity, OpeningTag};
 use crate::xml_literals::XmlLiterals;
 use crate::xml_tags::{ATTRIBUTES, LiteralTag, XmlTags, too_many_attributes};
 
@@ -157,7 +157,6 @@ impl XmlGuard {
     fn step(&mut self, byte: u8, out: &mut Vec<u8>) -> io::Result<()> {
         match self.state {
             XmlState::Text if byte == b'<' => {
-                self.literals.begin_tag();
                 self.attributes = 0;
                 self.enter(XmlState::Markup);
             }
@@ -171,14 +170,8 @@ impl XmlGuard {
                 self.literals.in_text(byte)?;
                 self.until(byte, b"]]>");
             }
-            XmlState::Value(quote) if byte == quote => {
-                self.literals.end_value();
-                self.state = XmlState::Markup;
-            }
-            XmlState::Value(_) => {
-                self.literals.in_value(byte);
-                self.reference(byte)?;
-            }
+            XmlState::Value(quote) if byte == quote => self.state = XmlState::Markup,
+            XmlState::Value(_) => self.reference(byte)?,
             XmlState::Markup => self.markup(byte, out)?,
             XmlState::DocumentType(pairs) => self.document_type(byte, pairs)?,
         }
@@ -211,7 +204,6 @@ impl XmlGuard {
                     self.text.truncate(1);
                 }
                 self.text.push(byte);
-                self.literals.in_tag(byte);
                 match self.text.as_slice() {
                     b"?" => self.enter(XmlState::Instruction),
                     b"!--" => self.enter(XmlState::Comment),
@@ -225,7 +217,6 @@ impl XmlGuard {
     }
 
     fn end_tag(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
-        let is_empty = self.text.last() == Some(&b'/');
         match self.text.first() {
             None | Some(b'!') => {}
             Some(b'/') => {
@@ -234,12 +225,13 @@ impl XmlGuard {
                 self.depth = self.depth.saturating_sub(1);
             }
             Some(_) => {
-                self.literals.open(self.depth + 1, is_empty)?;
-                self.depth += usize::from(!is_empty);
                 let tag = std::mem::take(&mut self.tag);
-                let literal = self.tags.open(&tag, is_empty, &self.entities, out)?;
+                let tag = OpeningTag::new(&tag);
+                self.literals.open(self.depth + 1, &tag)?;
+                self.depth += usize::from(!tag.is_empty);
+                let literal = self.tags.open(&tag, &self.entities, out)?;
                 match literal {
-                    Some(mut literal) if is_empty => out.append(&mut literal.if_empty),
+                    Some(mut literal) if tag.is_empty => out.append(&mut literal.if_empty),
                     literal => self.held = literal,
                 }
             }

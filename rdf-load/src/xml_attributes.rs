@@ -37,10 +37,35 @@ impl Entity {
 /// Where an attribute has its name, and where its value.
 pub(crate) type Attribute = (Range<usize>, Range<usize>);
 
-/// Returns where the name of a tag stands in it, and the names and values of its attributes.
-///
-/// A value that has no quotes is not returned: the parser refuses it.
-pub(crate) fn attributes(tag: &[u8]) -> (Range<usize>, Vec<Attribute>) {
+/// A tag that opens an element.
+#[derive(Debug)]
+pub(crate) struct OpeningTag<'t> {
+    /// From `<` to `>`.
+    pub(crate) text: &'t [u8],
+    pub(crate) name: Range<usize>,
+    /// One whose value has no quotes is not among them: the parser refuses it.
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) is_empty: bool,
+}
+
+impl<'t> OpeningTag<'t> {
+    pub(crate) fn new(text: &'t [u8]) -> Self {
+        let (name, attributes) = attributes(text);
+        OpeningTag {
+            text,
+            name,
+            attributes,
+            is_empty: text.ends_with(b"/>"),
+        }
+    }
+
+    /// Returns a part of it.
+    pub(crate) fn part(&self, range: &Range<usize>) -> &'t [u8] {
+        self.text.get(range.clone()).unwrap_or_default()
+    }
+}
+
+fn attributes(tag: &[u8]) -> (Range<usize>, Vec<Attribute>) {
     // The parser has the same notion of names, however odd they are.
     let tag = tag.strip_suffix(b">").unwrap_or(tag);
     let tag = tag.strip_suffix(b"/").unwrap_or(tag);

@@ -11,6 +11,7 @@ use std::io;
 use crate::bounds::TOKEN_BYTES;
 use crate::refusal::Refused;
 use crate::report::thousands;
+use crate::xml_attributes::OpeningTag;
 
 /// How many declarations of namespaces may be in scope; the parser compares each with all others for
 /// every element that takes them over.
@@ -25,18 +26,11 @@ const TAKEN_OVER_FACTOR: u64 = 50;
 /// Bytes that a sign has when it is escaped, at most.
 const ESCAPED: usize = "&quot;".len();
 
-/// Most bytes of the name of an attribute that are kept: the first [`HEAD`] and the last ones.
-const NAME_BYTES: usize = 64;
-const HEAD: usize = XMLNS.len();
-
 /// What names of namespace declarations begin with.
 const XMLNS: &[u8] = b"xmlns";
 
 /// Values of `rdf:parseType` for content that is no literal.
 const NO_LITERAL: [&[u8]; 2] = [b"Resource", b"Collection"];
-
-/// As many bytes of a value as tell it from those of [`NO_LITERAL`].
-const VALUE_BYTES: usize = 16;
 
 /// Counts the bytes of the XML literal that is open.
 #[derive(Debug, Default)]
@@ -44,8 +38,6 @@ pub(crate) struct XmlLiterals {
     /// Bytes and line ends so far.
     bytes: u64,
     lines: u64,
-    attribute: Attribute,
-    tag: Tag,
     elements: Vec<Tag>,
     /// What all open elements declare.
     in_scope: Declared,
@@ -60,23 +52,29 @@ struct Declared {
     bytes: usize,
 }
 
-/// The attribute that is read.
-#[derive(Debug, Default)]
-struct Attribute {
-    name: Vec<u8>,
-    /// Whether white space stands behind the name.
-    has_ended: bool,
-    value: Vec<u8>,
-    bytes: usize,
-}
-
 /// What a tag says.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tag {
     begins_literal: bool,
     declared: Declared,
-    /// Bytes of the name of the element, once it has ended.
-    name_bytes: Option<usize>,
+}
+
+impl Tag {
+    fn new(tag: &OpeningTag<'_>) -> Self {
+        let mut says = Tag::default();
+        for (name, value) in &tag.attributes {
+            let key = tag.part(name);
+            if key.starts_with(XMLNS) {
+                says.declared.count += 1;
+                // With the space, the sign and the quotes that it is written with.
+                says.declared.bytes += name.len() + value.len() + 4;
+            }
+            let local = key.rsplit(|byte| *byte == b':').next();
+            says.begins_literal |=
+                local == Some(b"parseType") && !NO_LITERAL.contains(&tag.part(value));
+        }
+        says
+    }
 }
 
 /// The literal that is open.
@@ -121,62 +119,9 @@ impl XmlLiterals {
         Err(Refused(message).into())
     }
 
-    /// Begins a tag.
-    pub(crate) fn begin_tag(&mut self) {
-        self.attribute = Attribute::default();
-        self.tag = Tag::default();
-    }
-
-    /// Reads a byte of a tag outside of values.
-    pub(crate) fn in_tag(&mut self, byte: u8) {
-        let attribute = &mut self.attribute;
-        match byte {
-            b'=' => {}
-            byte if byte.is_ascii_whitespace() => {
-                self.tag.name_bytes.get_or_insert(attribute.bytes);
-                attribute.has_ended = true;
-            }
-            byte => {
-                if std::mem::take(&mut attribute.has_ended) {
-                    attribute.name.clear();
-                    attribute.bytes = 0;
-                }
-                if attribute.name.len() == NAME_BYTES {
-                    attribute.name.remove(HEAD);
-                }
-                attribute.name.push(byte);
-                attribute.bytes += 1;
-            }
-        }
-    }
-
-    /// Reads a byte of the value of an attribute.
-    pub(crate) fn in_value(&mut self, byte: u8) {
-        let attribute = &mut self.attribute;
-        attribute.bytes += 1;
-        if attribute.value.len() < VALUE_BYTES {
-            attribute.value.push(byte);
-        }
-    }
-
-    /// Ends the value of an attribute.
-    pub(crate) fn end_value(&mut self) {
-        let Attribute {
-            name, value, bytes, ..
-        } = std::mem::take(&mut self.attribute);
-        if name.starts_with(XMLNS) {
-            self.tag.declared.count += 1;
-            // With the space, the sign and the quotes that it is written with.
-            self.tag.declared.bytes += bytes + 4;
-        }
-        let local = name.rsplit(|byte| *byte == b':').next();
-        self.tag.begins_literal |=
-            local == Some(b"parseType") && !NO_LITERAL.contains(&value.as_slice());
-    }
-
-    /// Ends a tag that opens an element, within `depth` elements with its own.
-    pub(crate) fn open(&mut self, depth: usize, is_empty: bool) -> io::Result<()> {
-        let tag = self.tag;
+    /// Reads a tag that opens an element, within `depth` elements with its own.
+    pub(crate) fn open(&mut self, depth: usize, opening: &OpeningTag<'_>) -> io::Result<()> {
+        let tag = Tag::new(opening);
         let in_scope = Declared {
             count: self.in_scope.count + tag.declared.count,
             bytes: self.in_scope.bytes + tag.declared.bytes,
@@ -193,9 +138,9 @@ impl XmlLiterals {
         {
             self.take_over(in_scope.bytes)?;
         }
-        if is_empty {
+        if opening.is_empty {
             // It is written with a closing tag.
-            return self.grow(tag.name_bytes.unwrap_or(self.attribute.bytes) + 2);
+            return self.grow(opening.name.len() + 2);
         }
         self.elements.push(tag);
         self.in_scope = in_scope;

@@ -17,7 +17,7 @@ use crate::base::Base;
 use crate::refusal::Refused;
 use crate::report::thousands;
 use crate::stand_ins::{STAND_IN_BYTES, StandIns};
-use crate::xml_attributes::{Entities, attributes, escaped, unescaped};
+use crate::xml_attributes::{Entities, OpeningTag, escaped, unescaped};
 
 /// How many attributes a tag may have; the parser compares each with all others (RUSTSEC-2026-0194).
 pub(crate) const ATTRIBUTES: usize = 1_024;
@@ -109,8 +109,7 @@ impl XmlTags {
     /// empty, and if not.
     pub(crate) fn open(
         &mut self,
-        tag: &[u8],
-        is_empty: bool,
+        tag: &OpeningTag<'_>,
         entities: &Entities,
         out: &mut Vec<u8>,
     ) -> io::Result<Option<LiteralTag>> {
@@ -120,15 +119,15 @@ impl XmlTags {
             bases: self.bases.len(),
             base_bytes: self.base_bytes,
         };
-        self.read += tag.len() as u64;
+        self.read += tag.text.len() as u64;
         let (content, literal) = if self.in_literal() {
-            out.extend_from_slice(tag);
+            out.extend_from_slice(tag.text);
             (Content::Literal, None)
         } else {
             self.rewrite(tag, entities, out)?
         };
         self.elements.push(Element { content, ..element });
-        if is_empty {
+        if tag.is_empty {
             self.close();
         }
         Ok(literal)
@@ -145,16 +144,16 @@ impl XmlTags {
 
     fn rewrite(
         &mut self,
-        tag: &[u8],
+        tag: &OpeningTag<'_>,
         entities: &Entities,
         out: &mut Vec<u8>,
     ) -> io::Result<(Content, Option<LiteralTag>)> {
-        let (name, attributes) = attributes(tag);
-        let text = |range: &Range<usize>| tag.get(range.clone()).unwrap_or_default();
-        for (key, value) in &attributes {
+        let text = |range: &Range<usize>| tag.part(range);
+        let attributes = &tag.attributes;
+        for (key, value) in attributes {
             self.declare(text(key), text(value), entities);
         }
-        let production = self.production(text(&name));
+        let production = self.production(text(&tag.name));
         let mut tag_edits = Edits::new();
         let mut parse_type = None;
         let mut content = production.content;
@@ -163,7 +162,8 @@ impl XmlTags {
         }
         // The base of an element is in force for its own attributes, wherever it stands.
         let (bases, others): (Vec<_>, Vec<_>) = attributes
-            .into_iter()
+            .iter()
+            .cloned()
             .partition(|(key, _)| text(key) == b"xml:base");
         for (key, value) in bases.into_iter().chain(others) {
             let attribute = AttributeOf {
@@ -196,14 +196,14 @@ impl XmlTags {
             }
         }
         let Some((whole, datatype)) = parse_type.filter(|_| content == Content::Literal) else {
-            write_edited(tag, &mut tag_edits, out);
+            write_edited(tag.text, &mut tag_edits, out);
             return Ok((content, None));
         };
         let mut literal = LiteralTag::default();
-        write_edited(tag, &mut tag_edits, &mut literal.with_content);
+        write_edited(tag.text, &mut tag_edits, &mut literal.with_content);
         tag_edits.retain(|(range, _)| !whole.contains(&range.start));
         tag_edits.push((whole, datatype));
-        write_edited(tag, &mut tag_edits, &mut literal.if_empty);
+        write_edited(tag.text, &mut tag_edits, &mut literal.if_empty);
         Ok((content, Some(literal)))
     }
 
@@ -498,7 +498,7 @@ mod tests {
             } else {
                 let is_empty = tag.ends_with("/>");
                 let entities = Entities::default();
-                let literal = reader.open(tag.as_bytes(), is_empty, &entities, &mut out);
+                let literal = reader.open(&OpeningTag::new(tag.as_bytes()), &entities, &mut out);
                 if let Some(literal) = literal.map_err(|error| error.to_string())? {
                     out = if is_empty {
                         literal.if_empty
@@ -589,7 +589,11 @@ mod tests {
     fn bases_of_nested_elements_are_bounded_together() {
         let mut reader = XmlTags::new(None, Rc::new(StandIns::new()));
         let open = |reader: &mut XmlTags, tag: &str| {
-            let opened = reader.open(tag.as_bytes(), false, &Entities::default(), &mut Vec::new());
+            let opened = reader.open(
+                &OpeningTag::new(tag.as_bytes()),
+                &Entities::default(),
+                &mut Vec::new(),
+            );
             opened.map(drop).map_err(|error| error.to_string())
         };
         assert_eq!(open(&mut reader, "<a xml:base='http://e/'>"), Ok(()));
