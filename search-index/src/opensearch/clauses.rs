@@ -5,8 +5,6 @@
 //! that is about one value. `gte` and `lt` are as they should be. It does not find the empty string where case is
 //! ignored.
 
-use std::borrow::Cow;
-
 use super::fields::{Kind, is_instant};
 use crate::dsl::{Bool, Bound, Query, Range, Search, Terms, Value};
 use crate::engine::EngineError;
@@ -15,44 +13,10 @@ use crate::mapping::IndexDefinition;
 /// Most ranges that stand for the values of one clause; the engine takes 1,024 clauses in all.
 const MAX_RANGES: usize = 500;
 
-/// Returns a search with operands that the engine takes, and does not round.
-pub(super) fn answerable<'s>(
-    search: &'s Search,
-    index: &IndexDefinition,
-) -> Result<Cow<'s, Search>, EngineError> {
-    let mut queries = search.query.iter().chain(&search.post_filter);
-    if !queries.any(|query| is_mistaken(query, index)) {
-        return Ok(Cow::Borrowed(search));
-    }
-    let mut search = search.clone();
-    for query in search.query.iter_mut().chain(&mut search.post_filter) {
-        rewrite(query, index)?;
-    }
-    Ok(Cow::Owned(search))
-}
-
-/// Returns whether a clause is to be rewritten, or one inside of it.
-fn is_mistaken(query: &Query, index: &IndexDefinition) -> bool {
-    let mut found = match query {
-        Query::Range(range) => {
-            let lower = range
-                .lower
-                .iter()
-                .any(|bound| !bound.inclusive && is_past(&bound.value));
-            let upper = range
-                .upper
-                .iter()
-                .any(|bound| bound.inclusive && is_past(&bound.value));
-            (lower || upper) && is_instant(index, &range.field)
-        }
-        Query::Term(term) => is_past(&term.value) && is_instant(index, &term.field),
-        Query::Match(clause) => is_past(&clause.query) && is_instant(index, &clause.field),
-        Query::Terms(terms) => terms.values.iter().any(is_past) && is_instant(index, &terms.field),
-        _ => false,
-    };
-    found |= replacement(query, index).is_some();
-    query.for_each_inner(|inner| found = found || is_mistaken(inner, index));
-    found
+/// Gives a search operands that the engine takes, and does not round.
+pub(super) fn answerable(search: &mut Search, index: &IndexDefinition) -> Result<(), EngineError> {
+    let mut queries = search.query.iter_mut().chain(&mut search.post_filter);
+    queries.try_for_each(|query| rewrite(query, index))
 }
 
 fn rewrite(query: &mut Query, index: &IndexDefinition) -> Result<(), EngineError> {
@@ -89,16 +53,7 @@ fn rewrite(query: &mut Query, index: &IndexDefinition) -> Result<(), EngineError
     if let Some(other) = other {
         *query = other;
     }
-    let mut result = Ok(());
-    for_each_inner_mut(query, |inner| {
-        if result.is_ok() {
-            result = rewrite(inner, index);
-        }
-    });
-    result
-}
-
-fn for_each_inner_mut(query: &mut Query, mut visit: impl FnMut(&mut Query)) {
+    let visit = |inner: &mut Query| rewrite(inner, index);
     match query {
         Query::Bool(all) => {
             let lists = [
@@ -107,12 +62,12 @@ fn for_each_inner_mut(query: &mut Query, mut visit: impl FnMut(&mut Query)) {
                 &mut all.should,
                 &mut all.must_not,
             ];
-            lists.into_iter().flatten().for_each(visit);
+            lists.into_iter().flatten().try_for_each(visit)
         }
         Query::ConstantScore { filter, .. } => visit(filter),
-        Query::DisMax(best) => best.queries.iter_mut().for_each(visit),
+        Query::DisMax(best) => best.queries.iter_mut().try_for_each(visit),
         Query::Nested(nested) => visit(&mut nested.query),
-        _ => {}
+        _ => Ok(()),
     }
 }
 
@@ -252,11 +207,12 @@ objects:
         let schema = loaded.schema.expect("the schema is valid");
         let indexes = Indexes::new(&schema, &MappingOptions::default()).expect("searchable");
         let definition = indexes.named("Planet").expect("planets");
-        let search = Search {
+        let mut search = Search {
             query: Some(query),
             ..Search::default()
         };
-        Ok(answerable(&search, definition)?.to_json()["query"].clone())
+        answerable(&mut search, definition)?;
+        Ok(search.to_json()["query"].clone())
     }
 
     fn range(field: &str, lower: (i64, bool), upper: (i64, bool)) -> Query {

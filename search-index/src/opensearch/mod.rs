@@ -16,6 +16,11 @@
 //!
 //! [`SearchEngine::condition`]: crate::engine::SearchEngine::condition
 //!
+//! The crate `opensearch` (2.4) has nothing that would make this shorter. Its requests are sent by its own client only, which
+//! has no timeout for connecting and reads answers of any size as a whole; answers have no types there. What remains are
+//! enumerations and paths that stand for one literal each, and bulk operations, which serialize sources that are JSON
+//! already. It also makes every HTTP client of the program ask for compressed answers.
+//!
 //! OpenSearch has no word for a number that is missing when it sorts, and gives the greatest or the least
 //! number of the type instead, which [`Hit::sort`](crate::engine::Hit::sort) shows as `None`, also for a
 //! document that has this number. Only the 0 of an `unsignedLong` is shown as it is, since most that are

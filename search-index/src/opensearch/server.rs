@@ -460,16 +460,13 @@ impl SearchEngine for OpenSearch {
         check_modes(search)?;
         let form = Form::new(index.definition, search);
         let has_total = search.total_hits != TotalHits::Off;
-        let search = clauses::answerable(search, index.definition)?;
-        let search = totals::counted(search, index.definition);
-        let body = match &search.search_after {
-            Some(after) if after.contains(&None) => {
-                let mut search = search.as_ref().clone();
-                search.search_after = Some(sent_after(after, &form)?);
-                form.body(&search)
-            }
-            _ => form.body(&search),
-        };
+        let mut search = search.clone();
+        clauses::answerable(&mut search, index.definition)?;
+        totals::counted(&mut search, index.definition);
+        if let Some(after) = search.search_after.take_if(|after| after.contains(&None)) {
+            search.search_after = Some(sent_after(&after, &form)?);
+        }
+        let body = form.body(&search);
         let path = [index.name.as_str(), "_search"];
         let request = Request::send(Method::POST, &path, body).query(WHOLE);
         let reply = self.run(request, context).await;

@@ -5,26 +5,21 @@
 //! objects, it tries to skip hits that come too late, and fails. Where all hits are counted behind a filter, it does
 //! neither.
 
-use std::borrow::Cow;
-
 use super::fields::{Kind, may_be_text};
 use crate::dsl::{Query, Search, Sort, SortMode, TotalHits};
 use crate::mapping::IndexDefinition;
 
-/// Returns a search that is answered rightly; its answer may have a total that no one asked for.
-pub(super) fn counted<'s>(search: Cow<'s, Search>, index: &IndexDefinition) -> Cow<'s, Search> {
+/// Changes a search so that it is answered rightly; its answer may have a total that no one asked for.
+pub(super) fn counted(search: &mut Search, index: &IndexDefinition) {
     let is_guessed = |query: &Query| has_exists_on_text(query, index);
     let is_counted = search.total_hits != TotalHits::Off;
     let counts_wrongly = is_counted && search.query.as_ref().is_some_and(is_guessed);
-    if !counts_wrongly && !search.sort.iter().any(|sort| is_worked_out(sort, index)) {
-        return search;
+    if counts_wrongly || search.sort.iter().any(|sort| is_worked_out(sort, index)) {
+        search.total_hits = TotalHits::Exact;
+        search
+            .post_filter
+            .get_or_insert(Query::MatchAll { boost: None });
     }
-    let mut search = search.into_owned();
-    search.total_hits = TotalHits::Exact;
-    if search.post_filter.is_none() {
-        search.post_filter = Some(Query::MatchAll { boost: None });
-    }
-    Cow::Owned(search)
 }
 
 /// Returns whether the engine works a sort key out, rather than taking it as it is.
