@@ -1,8 +1,6 @@
 //! The text of N-Triples, N-Quads, Turtle and TriG as the parsers are given it.
 //!
-//! The parsers go on after a malformed statement, but not always at the right place: a literal with
-//! a malformed byte turns what is inside of literals into what is outside of them for the rest of the
-//! file, and the graph that a statement stands in is forgotten. So they are given
+//! The parsers are strict, and go on after a malformed statement, but not always at the right place. So they are given
 //!
 //! - nothing but whole tokens, so that none is read twice;
 //! - one byte that begins no token in place of a token that is malformed, together with the name that
@@ -12,6 +10,28 @@
 //! - no `VERSION`, since what it announces shows where it is used;
 //! - after a malformed statement, what brings them back to where statements begin, inside the same
 //!   graph.
+//!
+//! # Why the parsers do not do this alone
+//!
+//! oxttl 0.2 says where it fails, and looks for the next dot then. With that, and with a small scanner that finds the end
+//! of a statement at which it fails, `docs/loading.md` would be wrong in these points, which
+//! `servers/tests/all/malformed_data.rs` and `malformed_documents.rs` test:
+//!
+//! - It takes `( 2024-01-01 )` and `( 1.5.6 )` for lists of several numbers, without an error at which anything could
+//!   begin.
+//! - It gives out `e:AT` of `e:AT&T` and `"x"@en` of `"x"@en_US` before it fails.
+//! - Its lenient mode is not limited to what costs no more than its triple, IRIs and language tags: it takes any escape
+//!   in names, line ends in short literals and pairs of surrogates, too.
+//! - Statements have no positions, while a finding about a term of one says the line.
+//! - Behind a byte that is no UTF-8, a malformed escape or a missing quote it goes on inside of the literal, and behind
+//!   `e:%` or `e:\` behind the quote that follows.
+//! - It forgets in the block of which graph it is, and does not say it either.
+//! - It takes the directive behind a `VERSION` for a part of it, and keeps dot segments of bases.
+//! - It reads a token again from its beginning for each piece that arrives.
+//!
+//! Reading only such a statement once more, in another way, is no way out: a statement may be larger than the memory, such
+//! as a list of all members or the block of a graph, and what its first part gave has been handed on. Lines of
+//! N-Triples and N-Quads are read by a strict parser first, and come here in the blocks at which it fails.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
