@@ -24,15 +24,15 @@ use tracing::Span;
 use self::client_requests::{ClientFlights, KnownQuery};
 use crate::authorization::{Authorizer, Denied, Grants};
 use crate::code;
-use crate::exec::{Execution, Notes, Sharing, SubgraphFlights, execute};
+use crate::exec::{Execution, Notes, RequestSharing, SubgraphFlights, execute};
 use crate::graph::ActiveLabels;
 use crate::limits::GatewayLimits;
 use crate::memo::EntityMemo;
 use crate::operation::{Canonical, lifted};
 use crate::plan::{Plan, Planned};
-use crate::plans::{Known, PlanKey, Plans};
+use crate::plan_cache::{CachedPlan, PlanCache, PlanKey};
 use crate::sharing::{Savings, SharingOptions, is_shareable};
-use crate::subscription::{self, Ending, OpenSubscriptions, Shared};
+use crate::subscription::{self, Ending, GatewaySubscriptions, OpenSubscriptions};
 use crate::supergraph::{Requirement, Supergraph, SupergraphError};
 use crate::transport::SubgraphTransport;
 
@@ -93,7 +93,7 @@ impl Default for GatewayOptions {
 pub struct Gateway {
     inner: Arc<Inner>,
     transport: Arc<dyn SubgraphTransport>,
-    subscriptions: Shared,
+    subscriptions: GatewaySubscriptions,
     subgraph_flights: Arc<SubgraphFlights>,
     client_flights: Arc<ClientFlights>,
 }
@@ -103,7 +103,7 @@ struct Inner {
     supergraph: Arc<Supergraph>,
     documents: Documents,
     options: GatewayOptions,
-    plans: Plans,
+    plans: PlanCache,
     /// The policies that the supergraph knows.
     policies: Vec<String>,
 }
@@ -125,11 +125,11 @@ impl Gateway {
         let inner = Inner {
             policies: policies(&supergraph),
             documents: Documents::new(supergraph.api(), options.limits.clone(), bytes),
-            plans: Plans::new(options.plan_cache_fields, bytes),
+            plans: PlanCache::new(options.plan_cache_fields, bytes),
             supergraph,
             options,
         };
-        let subscriptions = Shared {
+        let subscriptions = GatewaySubscriptions {
             open: inner.options.subscriptions.clone(),
             end: Arc::default(),
         };
@@ -173,7 +173,7 @@ impl Gateway {
 
     /// Ends all subscriptions, and refuses new ones. Requests are answered as before.
     pub fn end_subscriptions(&self, why: Ending) {
-        self.subscriptions.end.come(why);
+        self.subscriptions.end.raise(why);
     }
 
     /// Plans a request that may do everything, without sending anything.
@@ -332,7 +332,7 @@ impl Gateway {
         let sharing = &options.sharing;
         let is_query = settled.known.plan.operation == OperationType::Query;
         let sharing = (is_query && sharing.subgraph_requests)
-            .then(|| Sharing::of(&self.subgraph_flights, options.savings.as_ref(), &context))
+            .then(|| RequestSharing::of(&self.subgraph_flights, options.savings.as_ref(), &context))
             .flatten();
         let execution = Execution {
             supergraph: Arc::clone(&self.inner.supergraph),
@@ -391,11 +391,11 @@ impl Drop for ClosingFlights<'_> {
 struct Settled {
     /// Its variables are those that the plan sends to subgraphs, literals included.
     prepared: Prepared,
-    known: Arc<Known>,
+    known: Arc<CachedPlan>,
 }
 
 impl Settled {
-    fn new(prepared: Prepared, canonical: &Canonical, known: Arc<Known>) -> Self {
+    fn new(prepared: Prepared, canonical: &Canonical, known: Arc<CachedPlan>) -> Self {
         Settled {
             prepared: prepared.with_variables(&canonical.literals),
             known,
@@ -483,7 +483,7 @@ impl Inner {
         prepared: &Prepared,
         grants: &Grants,
         span: &Span,
-    ) -> Result<Arc<Known>, Refusal> {
+    ) -> Result<Arc<CachedPlan>, Refusal> {
         let _planning = traces::plan(span);
         let asked = Asked {
             document: prepared.document.valid(),
@@ -523,7 +523,7 @@ impl Inner {
         key: PlanKey,
         asked: Asked<'_>,
         grants: &Grants,
-    ) -> Result<Arc<Known>, Refusal> {
+    ) -> Result<Arc<CachedPlan>, Refusal> {
         let Asked {
             document,
             operation,

@@ -12,7 +12,7 @@ pub mod limits;
 mod memo;
 pub mod operation;
 pub mod plan;
-mod plans;
+mod plan_cache;
 mod sharing;
 pub mod subscription;
 pub mod supergraph;

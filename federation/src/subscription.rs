@@ -34,19 +34,19 @@ impl OpenSubscriptions {
     }
 
     /// Counts one more, if there may be one.
-    fn open(&self, most: usize) -> Option<Open> {
+    fn open(&self, most: usize) -> Option<SubscriptionPermit> {
         let one_more = |open: usize| (open < most).then_some(open + 1);
         let counted = self
             .0
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
-        counted.ok().map(|_| Open(self.clone()))
+        counted.ok().map(|_| SubscriptionPermit(self.clone()))
     }
 }
 
-/// A subscription that is counted.
-struct Open(OpenSubscriptions);
+/// Counts a subscription as open while it lives.
+struct SubscriptionPermit(OpenSubscriptions);
 
-impl Drop for Open {
+impl Drop for SubscriptionPermit {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -78,15 +78,15 @@ impl Ending {
     }
 }
 
-/// The end of all subscriptions of a gateway, which comes once.
+/// The signal that ends all subscriptions of a gateway; it comes once.
 #[derive(Debug, Default)]
-pub(crate) struct End {
+pub(crate) struct EndSignal {
     why: OnceLock<Ending>,
     token: CancellationToken,
 }
 
-impl End {
-    pub(crate) fn come(&self, why: Ending) {
+impl EndSignal {
+    pub(crate) fn raise(&self, why: Ending) {
         let _ = self.why.set(why);
         self.token.cancel();
     }
@@ -99,13 +99,17 @@ impl End {
 
 /// What subscriptions of a gateway share.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shared {
+pub(crate) struct GatewaySubscriptions {
     pub(crate) open: OpenSubscriptions,
-    pub(crate) end: Arc<End>,
+    pub(crate) end: Arc<EndSignal>,
 }
 
 /// Begins a subscription. `introspect` is as [`execute`] has it.
-pub(crate) async fn begin<I>(shared: &Shared, execution: Execution, introspect: I) -> Replies
+pub(crate) async fn begin<I>(
+    shared: &GatewaySubscriptions,
+    execution: Execution,
+    introspect: I,
+) -> Replies
 where
     I: Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Clone + Send + Sync + 'static,
 {
@@ -139,7 +143,7 @@ where
     };
     let (into, arrived) = mpsc::channel(execution.limits.events.max(1));
     let outcome = Arc::new(OnceLock::new());
-    let pump = Pump {
+    let pump = SourcePump {
         events,
         into,
         outcome: Arc::clone(&outcome),
@@ -147,7 +151,7 @@ where
     };
     tokio::spawn(pump.run());
     let now = Instant::now();
-    let answering = Answering {
+    let responses = ResponseStream {
         time: context
             .call
             .deadline
@@ -162,7 +166,7 @@ where
         _open: open,
         _cancel: cancel.drop_guard(),
     };
-    Replies::Several(answering.into_stream())
+    Replies::Several(responses.into_stream())
 }
 
 /// Returns the path of the only field.
@@ -176,20 +180,20 @@ fn path(execution: &Execution) -> Vec<PathSegment> {
 }
 
 /// Why there are no more events, where they have not just ended.
-enum Outcome {
+enum SourceFailure {
     Failed(TransportError),
     Overflow,
 }
 
-/// Takes events from a subgraph as they come, so that it never waits for a client.
-struct Pump {
+/// Takes events from the source stream of a subgraph as they come, so that it never waits for a client.
+struct SourcePump {
     events: SubgraphEvents,
     into: Sender<SubgraphEvent>,
-    outcome: Arc<OnceLock<Outcome>>,
+    outcome: Arc<OnceLock<SourceFailure>>,
     end: CancellationToken,
 }
 
-impl Pump {
+impl SourcePump {
     async fn run(mut self) {
         loop {
             let next = tokio::select! {
@@ -199,11 +203,11 @@ impl Pump {
             };
             let outcome = match next {
                 None => return,
-                Some(Err(error)) => Outcome::Failed(error),
+                Some(Err(error)) => SourceFailure::Failed(error),
                 Some(Ok(event)) => match self.into.try_send(event) {
                     Ok(()) => continue,
                     Err(TrySendError::Closed(_)) => return,
-                    Err(TrySendError::Full(_)) => Outcome::Overflow,
+                    Err(TrySendError::Full(_)) => SourceFailure::Overflow,
                 },
             };
             let _ = self.outcome.set(outcome);
@@ -212,32 +216,32 @@ impl Pump {
     }
 }
 
-/// Answers events, one after another.
-struct Answering<I> {
+/// The response stream: answers the events of the source stream, one after another.
+struct ResponseStream<I> {
     execution: Execution,
     context: Arc<RequestContext>,
     introspect: I,
     /// How long an event may take.
     time: Option<Duration>,
     arrived: Receiver<SubgraphEvent>,
-    outcome: Arc<OnceLock<Outcome>>,
+    outcome: Arc<OnceLock<SourceFailure>>,
     /// Where events come from.
     subgraph: SubgraphId,
-    end: Arc<End>,
-    _open: Open,
+    end: Arc<EndSignal>,
+    _open: SubscriptionPermit,
     _cancel: DropGuard,
 }
 
-impl<I> Answering<I>
+impl<I> ResponseStream<I>
 where
     I: Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Clone + Send + Sync + 'static,
 {
     fn into_stream(self) -> BoxStream<'static, Event> {
-        let next = |answering: Option<Self>| async move {
-            let mut answering = answering?;
-            match answering.next().await? {
+        let next = |responses: Option<Self>| async move {
+            let mut responses = responses?;
+            match responses.next().await? {
                 last @ Event::Error(_) => Some((last, None)),
-                event => Some((event, Some(answering))),
+                event => Some((event, Some(responses))),
             }
         };
         stream::unfold(Some(self), next).boxed()
@@ -271,12 +275,12 @@ where
 
     fn ended(&self) -> Option<GraphqlError> {
         match self.outcome.get()? {
-            Outcome::Failed(error) => {
+            SourceFailure::Failed(error) => {
                 let subgraph = self.execution.supergraph.subgraph(self.subgraph);
                 exec::log(subgraph, error, &self.context.call.request_id);
                 Some(Failure::of(error).error(subgraph, path(&self.execution)))
             }
-            Outcome::Overflow => {
+            SourceFailure::Overflow => {
                 let most = self.execution.limits.events;
                 let message = format!("more than {most} events wait for the client");
                 let error = GraphqlError::new(code::SUBSCRIPTION_OVERFLOW, message);

@@ -14,7 +14,7 @@ use super::facts::text;
 use super::finding::{CompositionError, CompositionHint};
 use super::read::Subgraph;
 use super::runtime_types::RuntimeTypes;
-use crate::graph::{ActiveLabels, Graph, Provided, Waves};
+use crate::graph::{ActiveLabels, Graph, Presence, Provided, Waves};
 use crate::supergraph::{FieldId, FieldJoin, FieldSet, SubgraphId, Supergraph, TypeId};
 
 /// Maximum number of states that are visited: the number may grow exponentially with that of
@@ -113,6 +113,15 @@ struct State<'g> {
     above: Vec<usize>,
 }
 
+/// A state whose fields are followed.
+struct Visited<'v, 'g> {
+    /// Its position among those that were visited.
+    at: usize,
+    state: &'v State<'g>,
+    /// Where its objects can be had, by keys too.
+    reached: &'v Waves,
+}
+
 /// The types that have a context, and what is taken from each.
 type Context<'g> = &'g [(TypeId, FieldSet)];
 
@@ -178,8 +187,13 @@ impl<'g> Walk<'g> {
             let mut reached = state.waves.clone();
             self.graph
                 .spread_on_path(state.ty, &mut reached, &state.provided);
+            let visited = Visited {
+                at,
+                state: &state,
+                reached: &reached,
+            };
             for field in self.fields(state.ty) {
-                if let Some(error) = self.follow((at, &state, &reached), field, subgraphs)
+                if let Some(error) = self.follow(&visited, field, subgraphs)
                     && !errors
                         .iter()
                         .any(|known| known.coordinate == error.coordinate)
@@ -229,28 +243,32 @@ impl<'g> Walk<'g> {
         self.visited.push((state, from));
     }
 
-    /// Follows a field of the objects of a state, with its position and where they can be had by keys; returns what is
-    /// wrong if no one can resolve it.
+    /// Follows a field of the objects of a state; returns what is wrong if no one can resolve it.
     fn follow(
         &mut self,
-        (at, state, reached): (usize, &State<'g>, &Waves),
+        visited: &Visited<'_, 'g>,
         field: FieldId,
         subgraphs: &[Subgraph],
     ) -> Option<CompositionError> {
+        let Visited { at, state, reached } = *visited;
         let definition = self.supergraph.field(field);
         let mut there: Vec<(SubgraphId, Vec<&'g FieldSet>)> = Vec::new();
-        let on_path = (state.ty, definition.name.as_str());
-        let providers = self.graph.providers(on_path, &state.provided);
+        let providers = self
+            .graph
+            .providers(state.ty, &definition.name, &state.provided);
+        let presence = Presence {
+            waves: reached,
+            provided: &state.provided,
+        };
         for join in &definition.joins {
             let subgraph = join.subgraph;
             let provided = providers.iter().filter(|(id, _)| *id == subgraph);
             let mut sets: Vec<&'g FieldSet> = provided.map(|(_, set)| *set).collect();
             let is_provided = !sets.is_empty() && state.waves.get(subgraph).is_some();
-            let what = (state.ty, field);
             if is_provided
                 || self
                     .graph
-                    .is_resolved_on_path(what, subgraph, reached, &state.provided)
+                    .is_resolved_on_path(state.ty, field, subgraph, presence)
                     && self.is_given(join, state)
             {
                 sets.extend(join.provides.as_ref());

@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use graphql_service::{ErrorCode, GraphqlError, PathSegment};
 
-use super::found::SubgraphError;
 use super::store::Seg;
+use super::subgraph_errors::SubgraphError;
 use crate::code;
 
 /// An error with where it comes from.
-pub(super) struct Reported {
+pub(super) struct ReportedError {
     /// The position of the request in the plan.
     pub(super) request: usize,
     /// The position of the step in the request.
@@ -20,7 +20,7 @@ pub(super) struct Reported {
 }
 
 /// An error of a subgraph that has no path yet.
-pub(super) struct Late {
+pub(super) struct PendingError {
     /// The position of the request in the plan, as soon as it is known.
     pub(super) request: Option<usize>,
     /// The position of the step in the request.
@@ -32,12 +32,12 @@ pub(super) struct Late {
 
 /// Puts errors in the order of the plan, whichever subgraph is faster. Of several subgraphs that say that
 /// the same value failed, the first is believed.
-pub(super) fn in_order(mut reported: Vec<Reported>) -> Vec<GraphqlError> {
+pub(super) fn in_order(mut reported: Vec<ReportedError>) -> Vec<GraphqlError> {
     reported.sort_by_key(|reported| (reported.request, reported.step));
     let mut first: HashMap<(Vec<Seg>, String), usize> = HashMap::new();
     let mut seen = HashSet::new();
     let mut errors = Vec::new();
-    for Reported {
+    for ReportedError {
         request,
         place,
         error,

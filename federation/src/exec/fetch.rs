@@ -13,7 +13,7 @@ use graphql_service::{
 
 use super::errors;
 use super::notes::Notes;
-use super::shared::{Landed, Sharing};
+use super::request_sharing::{RequestSharing, SharedResponse};
 use crate::code;
 use crate::supergraph::{Subgraph, SubgraphId, Supergraph};
 use crate::transport::{Allowance, SubgraphRequest, SubgraphTransport, TransportError};
@@ -67,30 +67,30 @@ impl Failure {
 }
 
 /// An answer, and what it holds.
-pub(super) struct Received {
+pub(super) struct ReceivedBody {
     pub(super) body: Bytes,
     pub(super) allowance: Arc<Allowance>,
 }
 
 /// A request of a plan, as far as sending it needs it.
-pub(super) struct Target {
+pub(super) struct FetchTarget {
     /// The position of the request in the plan.
     pub(super) position: usize,
     pub(super) supergraph: Arc<Supergraph>,
     pub(super) subgraph: SubgraphId,
     pub(super) transport: Arc<dyn SubgraphTransport>,
     pub(super) context: Arc<RequestContext>,
-    pub(super) sharing: Option<Arc<Sharing>>,
+    pub(super) sharing: Option<Arc<RequestSharing>>,
     pub(super) notes: Option<Arc<Notes>>,
 }
 
-impl Target {
+impl FetchTarget {
     pub(super) fn subgraph(&self) -> &Subgraph {
         self.supergraph.subgraph(self.subgraph)
     }
 
     /// Sends a request, and waits for its answer until the deadline, or until the client goes away.
-    pub(super) async fn fetch(&self, request: SubgraphRequest) -> Result<Received, Failure> {
+    pub(super) async fn fetch(&self, request: SubgraphRequest) -> Result<ReceivedBody, Failure> {
         let allowance = Arc::clone(&request.allowance);
         let length = request.body.len();
         let sent = async {
@@ -104,7 +104,7 @@ impl Target {
             Ok::<_, Arc<TransportError>>(body)
         };
         let body = within(self.subgraph(), &self.context, sent).await?;
-        Ok(Received { body, allowance })
+        Ok(ReceivedBody { body, allowance })
     }
 
     /// Returns an exchange that goes on whatever becomes of this request.
@@ -112,7 +112,7 @@ impl Target {
         &self,
         request: SubgraphRequest,
         context: Arc<RequestContext>,
-    ) -> impl Future<Output = Landed> + Send + 'static {
+    ) -> impl Future<Output = SharedResponse> + Send + 'static {
         let (supergraph, subgraph) = (Arc::clone(&self.supergraph), self.subgraph);
         let transport = Arc::clone(&self.transport);
         async move {

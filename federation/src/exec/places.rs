@@ -80,22 +80,22 @@ impl Walk<'_> {
 }
 
 /// Finds what the places of objects have in common. There can be more of them than anyone could list.
-pub(super) struct CommonPlaces<'w> {
+pub(super) struct CommonPrefixes<'w> {
     walk: Walk<'w>,
-    known: HashMap<ObjectId, Rc<Common>>,
+    known: HashMap<ObjectId, Rc<CommonPrefix>>,
 }
 
 /// What all places of an object begin with.
 #[derive(Clone)]
-struct Common {
+struct CommonPrefix {
     place: Vec<Seg>,
     /// Whether it is the only place.
     is_only: bool,
 }
 
-impl<'w> CommonPlaces<'w> {
+impl<'w> CommonPrefixes<'w> {
     pub(super) fn new(walk: Walk<'w>) -> Self {
-        CommonPlaces {
+        CommonPrefixes {
             walk,
             known: HashMap::new(),
         }
@@ -106,12 +106,12 @@ impl<'w> CommonPlaces<'w> {
         self.common(object).place.clone()
     }
 
-    fn common(&mut self, object: ObjectId) -> Rc<Common> {
+    fn common(&mut self, object: ObjectId) -> Rc<CommonPrefix> {
         if let Some(known) = self.known.get(&object) {
             return Rc::clone(known);
         }
         let common = match self.walk.store.place(object) {
-            Place::Root => Rc::new(Common {
+            Place::Root => Rc::new(CommonPrefix {
                 place: Vec::new(),
                 is_only: true,
             }),
@@ -133,9 +133,9 @@ impl<'w> CommonPlaces<'w> {
         common
     }
 
-    fn common_of(&mut self, others: &[ObjectId]) -> Common {
+    fn common_of(&mut self, others: &[ObjectId]) -> CommonPrefix {
         let places = others.iter().map(|other| self.common(*other));
-        let same = |mut place: Vec<Seg>, other: Rc<Common>| {
+        let same = |mut place: Vec<Seg>, other: Rc<CommonPrefix>| {
             let pairs = place.iter().zip(&other.place);
             let length = pairs.take_while(|(one, other)| one == other).count();
             place.truncate(length);
@@ -145,7 +145,7 @@ impl<'w> CommonPlaces<'w> {
         let first = places
             .next()
             .map_or_else(Vec::new, |first| first.place.clone());
-        Common {
+        CommonPrefix {
             place: places.fold(first, same),
             is_only: false,
         }
@@ -153,28 +153,28 @@ impl<'w> CommonPlaces<'w> {
 }
 
 /// The keys that lead to an object, with the types of the objects on the way.
-type Way = Vec<(Option<Type>, Arc<str>)>;
+type KeyPath = Vec<(Option<Type>, Arc<str>)>;
 
-/// Finds one place for each of the ways to objects, whatever the positions in lists.
-pub(super) struct Ways<'w> {
+/// Finds one place for each of the paths of keys to objects, whatever the positions in lists.
+pub(super) struct KeyPaths<'w> {
     walk: Walk<'w>,
-    known: HashMap<ObjectId, Rc<IndexMap<Way, Vec<Seg>>>>,
+    known: HashMap<ObjectId, Rc<IndexMap<KeyPath, Vec<Seg>>>>,
 }
 
-impl<'w> Ways<'w> {
+impl<'w> KeyPaths<'w> {
     pub(super) fn new(walk: Walk<'w>) -> Self {
-        Ways {
+        KeyPaths {
             walk,
             known: HashMap::new(),
         }
     }
 
-    /// Returns one place for each of the ways to objects.
+    /// Returns one place for each of the paths of keys to objects.
     pub(super) fn places(mut self, objects: impl Iterator<Item = ObjectId>) -> Vec<Vec<Seg>> {
         let (mut places, mut seen) = (Vec::new(), HashSet::new());
         for object in objects {
-            for (way, place) in self.of(object).iter() {
-                if seen.insert(way.clone()) {
+            for (path, place) in self.of(object).iter() {
+                if seen.insert(path.clone()) {
                     places.push(place.clone());
                 }
             }
@@ -182,42 +182,42 @@ impl<'w> Ways<'w> {
         places
     }
 
-    fn of(&mut self, object: ObjectId) -> Rc<IndexMap<Way, Vec<Seg>>> {
+    fn of(&mut self, object: ObjectId) -> Rc<IndexMap<KeyPath, Vec<Seg>>> {
         if let Some(known) = self.known.get(&object) {
             return Rc::clone(known);
         }
         let walk = self.walk;
-        let ways = match walk.store.place(object) {
-            Place::Root => Rc::new(IndexMap::from([(Way::new(), Vec::new())])),
+        let paths = match walk.store.place(object) {
+            Place::Root => Rc::new(IndexMap::from([(KeyPath::new(), Vec::new())])),
             Place::Of(other) => self.of(other),
             Place::OfAll(others) => {
-                let mut ways = IndexMap::new();
+                let mut paths = IndexMap::new();
                 for other in walk.store.alike(others) {
                     let of_other = self.of(*other);
-                    ways.extend(
+                    paths.extend(
                         of_other
                             .iter()
-                            .map(|(way, place)| (way.clone(), place.clone())),
+                            .map(|(path, place)| (path.clone(), place.clone())),
                     );
                 }
-                Rc::new(ways)
+                Rc::new(paths)
             }
             Place::In {
                 object: above,
                 member,
             } => {
-                let ways = self.of(above);
+                let paths = self.of(above);
                 let step = (walk.store.ty(object), walk.key(above, member));
-                let further = ways.iter().map(|(way, place)| {
-                    let (mut way, mut place) = (way.clone(), place.clone());
-                    way.push(step.clone());
+                let further = paths.iter().map(|(path, place)| {
+                    let (mut path, mut place) = (path.clone(), place.clone());
+                    path.push(step.clone());
                     walk.step(above, member, object, &mut place);
-                    (way, place)
+                    (path, place)
                 });
                 Rc::new(further.collect::<IndexMap<_, _>>())
             }
         };
-        self.known.insert(object, Rc::clone(&ways));
-        ways
+        self.known.insert(object, Rc::clone(&paths));
+        paths
     }
 }

@@ -174,7 +174,7 @@ impl<'p> Projection<'p, '_> {
         let store = self.walk.store;
         let mark = self.writer.mark();
         let written = match value {
-            Value::Absent | Value::Null | Value::Lacking(_) => return self.null(ty),
+            Value::Absent | Value::Null | Value::Unavailable(_) => return self.null(ty),
             Value::List(items) if ty.is_list() => {
                 self.list(store.items(items), ty.item_type(), node)
             }

@@ -1,12 +1,12 @@
 //! Representations of entities, as JSON text, each once.
 
-use super::listed::Listed;
-use super::memo::{Found, Memo, Said};
-use super::store::{Lack, ObjectId, Type, Value};
-use super::texts::{TextId, Texts};
+use super::interner::{Interner, TextId};
+use super::listings::ListedObject;
+use super::memo::{Memo, MemoEntry, ResolvedEntity};
+use super::store::{ObjectId, Type, Unavailable, Value};
 use super::walk::Walk;
 use crate::hash::HashMap;
-use crate::plan::{Input, Part, StepId};
+use crate::plan::{Input, InputFragment, StepId};
 use crate::supergraph::TypeId;
 
 /// The representations for one list of entities.
@@ -17,25 +17,25 @@ pub(super) struct Representations {
     /// The objects that each stands for.
     pub(super) objects: Vec<Vec<ObjectId>>,
     /// For each of them that the subgraph is being asked for already, by which step.
-    pub(super) coming: Vec<StepId>,
+    pub(super) pending: Vec<StepId>,
     /// Objects of which the memo has what is needed, by where it is.
-    pub(super) known: Vec<(Said, Vec<ObjectId>)>,
+    pub(super) resolved: Vec<(ResolvedEntity, Vec<ObjectId>)>,
     /// Objects that none can be made of, and why.
-    pub(super) skipped: Vec<(ObjectId, Lack)>,
+    pub(super) skipped: Vec<(ObjectId, Unavailable)>,
 }
 
 /// Where the objects of a representation are.
 #[derive(Clone, Copy)]
-enum Number {
-    Asked(usize),
-    Known(usize),
+enum EntityPosition {
+    Fetched(usize),
+    Resolved(usize),
 }
 
 impl Representations {
     /// Makes the representations of objects, and looks for them in a memo.
-    pub(super) fn new(listed: &[Listed], texts: &Texts, memo: &Memo) -> Self {
+    pub(super) fn new(listed: &[ListedObject], texts: &Interner, memo: &Memo) -> Self {
         let mut made = Representations::default();
-        let mut numbers: HashMap<TextId, Number> = HashMap::default();
+        let mut numbers: HashMap<TextId, EntityPosition> = HashMap::default();
         made.text.push(b'[');
         for it in listed {
             let representation = match it.representation {
@@ -46,8 +46,8 @@ impl Representations {
                 }
             };
             match numbers.get(&representation) {
-                Some(Number::Asked(number)) => made.objects[*number].push(it.object),
-                Some(Number::Known(number)) => made.known[*number].1.push(it.object),
+                Some(EntityPosition::Fetched(number)) => made.objects[*number].push(it.object),
+                Some(EntityPosition::Resolved(number)) => made.resolved[*number].1.push(it.object),
                 None => {
                     let text = texts.get(representation);
                     let number = made.add(it.object, text, memo.get(representation));
@@ -60,13 +60,13 @@ impl Representations {
     }
 
     /// Adds an entity that was not there.
-    fn add(&mut self, object: ObjectId, text: &[u8], found: Option<Found>) -> Number {
-        match found {
-            Some(Found::Said(said)) => {
-                self.known.push((said, vec![object]));
-                return Number::Known(self.known.len() - 1);
+    fn add(&mut self, object: ObjectId, text: &[u8], entry: Option<MemoEntry>) -> EntityPosition {
+        match entry {
+            Some(MemoEntry::Resolved(resolved)) => {
+                self.resolved.push((resolved, vec![object]));
+                return EntityPosition::Resolved(self.resolved.len() - 1);
             }
-            Some(Found::Coming(step)) => self.coming.push(step),
+            Some(MemoEntry::Pending(step)) => self.pending.push(step),
             None => {}
         }
         if !self.objects.is_empty() {
@@ -74,7 +74,7 @@ impl Representations {
         }
         self.text.extend_from_slice(text);
         self.objects.push(vec![object]);
-        Number::Asked(self.objects.len() - 1)
+        EntityPosition::Fetched(self.objects.len() - 1)
     }
 }
 
@@ -88,10 +88,10 @@ pub(super) fn write_typed(
     ty: Option<TypeId>,
     inputs: &[&Input],
     out: &mut Vec<u8>,
-) -> Result<(), Lack> {
+) -> Result<(), Unavailable> {
     match ty {
         Some(_) => write_object(walk, object, ty, inputs, out),
-        None => Err(Lack::Failed),
+        None => Err(Unavailable::Failed),
     }
 }
 
@@ -106,7 +106,7 @@ fn write_object(
     typename: Option<TypeId>,
     inputs: &[&Input],
     out: &mut Vec<u8>,
-) -> Result<(), Lack> {
+) -> Result<(), Unavailable> {
     out.push(b'{');
     if let Some(ty) = typename {
         out.extend_from_slice(b"\"__typename\":");
@@ -134,8 +134,8 @@ fn write_object(
         let others = inputs[position..].iter().copied();
         let same: Vec<&Input> = others.filter(|other| other.name == input.name).collect();
         match value {
-            Value::Lacking(Lack::Unknown) if same.iter().any(|input| input.is_key) => {
-                return Err(Lack::Unknown);
+            Value::Unavailable(Unavailable::Unknown) if same.iter().any(|input| input.is_key) => {
+                return Err(Unavailable::Unknown);
             }
             value => write_value(walk, value, &same, out)?,
         }
@@ -156,14 +156,19 @@ fn write_value(
     value: Value,
     inputs: &[&Input],
     out: &mut Vec<u8>,
-) -> Result<(), Lack> {
+) -> Result<(), Unavailable> {
     write_objects(walk, value, out, &mut |object, out| {
         let only = inputs.iter().find_map(|input| input.only);
-        let is_same_for_all = inputs.iter().all(|input| input.parts.len() <= 1);
+        let is_same_for_all = inputs.iter().all(|input| input.fragments.len() <= 1);
         let ty = type_of(walk, object, only, is_same_for_all)?;
-        let is_of = |part: &&Part| ty.is_none_or(|ty| part.types.binary_search(&ty).is_ok());
-        let parts = inputs.iter().flat_map(|input| &input.parts).filter(is_of);
-        let below: Vec<&Input> = parts.flat_map(|part| &part.inputs).collect();
+        let is_of = |fragment: &&InputFragment| {
+            ty.is_none_or(|ty| fragment.types.binary_search(&ty).is_ok())
+        };
+        let fragments = inputs
+            .iter()
+            .flat_map(|input| &input.fragments)
+            .filter(is_of);
+        let below: Vec<&Input> = fragments.flat_map(|fragment| &fragment.inputs).collect();
         let typename = ty.filter(|_| inputs.iter().any(|input| input.has_typename));
         write_object(walk, object, typename, &below, out)
     })
@@ -174,13 +179,13 @@ fn write_objects(
     walk: Walk<'_>,
     value: Value,
     out: &mut Vec<u8>,
-    write: &mut impl FnMut(ObjectId, &mut Vec<u8>) -> Result<(), Lack>,
-) -> Result<(), Lack> {
+    write: &mut impl FnMut(ObjectId, &mut Vec<u8>) -> Result<(), Unavailable>,
+) -> Result<(), Unavailable> {
     match value {
-        Value::Null | Value::Misfit | Value::Lacking(Lack::Unknown) => {
+        Value::Null | Value::Misfit | Value::Unavailable(Unavailable::Unknown) => {
             out.extend_from_slice(b"null");
         }
-        Value::Absent | Value::Lacking(Lack::Failed) => return Err(Lack::Failed),
+        Value::Absent | Value::Unavailable(Unavailable::Failed) => return Err(Unavailable::Failed),
         Value::Leaf(text) => out.extend_from_slice(walk.store.text(text)),
         Value::List(items) => {
             out.push(b'[');
@@ -204,10 +209,10 @@ fn type_of(
     object: ObjectId,
     only: Option<TypeId>,
     is_same_for_all: bool,
-) -> Result<Option<TypeId>, Lack> {
+) -> Result<Option<TypeId>, Unavailable> {
     match walk.store.ty(object) {
         Some(Type::Known(ty)) => Ok(Some(ty)),
-        _ if only.is_none() && !is_same_for_all => Err(Lack::Failed),
+        _ if only.is_none() && !is_same_for_all => Err(Unavailable::Failed),
         _ => Ok(only),
     }
 }
@@ -218,16 +223,18 @@ pub(super) fn value_text(
     object: ObjectId,
     inputs: &[Input],
     out: &mut Vec<u8>,
-) -> Result<(), Lack> {
+) -> Result<(), Unavailable> {
     let Some(input) = inputs.first() else {
         out.extend_from_slice(b"null");
         return Ok(());
     };
     let value = walk.store.get(object, input.member);
     write_objects(walk, value, out, &mut |object, out| {
-        let ty = type_of(walk, object, input.only, input.parts.len() <= 1)?;
-        let is_of = |part: &&Part| ty.is_none_or(|ty| part.types.binary_search(&ty).is_ok());
-        let part = input.parts.iter().find(is_of);
-        value_text(walk, object, part.map_or(&[], |part| &part.inputs), out)
+        let ty = type_of(walk, object, input.only, input.fragments.len() <= 1)?;
+        let is_of = |fragment: &&InputFragment| {
+            ty.is_none_or(|ty| fragment.types.binary_search(&ty).is_ok())
+        };
+        let fragment = input.fragments.iter().find(is_of);
+        value_text(walk, object, fragment.map_or(&[], |it| &it.inputs), out)
     })
 }

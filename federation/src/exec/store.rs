@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::operation::{SlotId, Tree};
-use crate::plan::{Below, Members, Shape, Taken};
+use crate::operation::{RowLayout, SlotId, Tree};
+use crate::plan::{Members, MemoField, MemoSelection, Shape};
 use crate::supergraph::TypeId;
 
 /// An object of the store.
@@ -26,7 +26,7 @@ pub(super) enum Value {
     /// A scalar where an object should be.
     Misfit,
     /// It is not there, and not since a subgraph has answered null.
-    Lacking(Lack),
+    Unavailable(Unavailable),
 }
 
 /// JSON text in an answer.
@@ -46,7 +46,7 @@ pub(super) struct Items {
 
 /// Why a value is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Lack {
+pub(super) enum Unavailable {
     /// A subgraph does not know the entity that has it, or was not asked since the key is unknown.
     Unknown,
     /// Something failed before.
@@ -57,10 +57,11 @@ pub(super) enum Lack {
 struct Object {
     /// Its type, where an answer said so.
     ty: Option<Type>,
+    /// Its slot, and how many values it has: its layout, which would take more room as one member.
     slot: SlotId,
-    /// Where its row begins, and how many values it has.
-    first: u32,
     width: u32,
+    /// Where its row begins.
+    first: u32,
     place: Place,
     /// Whether others have the same objects below them.
     is_sharing: bool,
@@ -94,9 +95,9 @@ pub(super) enum Seg {
     Index(usize),
 }
 
-/// How much a store has.
+/// How much a store has, to which it can be rolled back.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Filling {
+pub(super) struct Savepoint {
     objects: usize,
     values: usize,
     answers: usize,
@@ -123,7 +124,7 @@ impl Store {
     pub(super) fn new(tree: &Tree) -> Self {
         let mut store = Store::default();
         let root = tree.class(Tree::ROOT);
-        store.add_object(root.slot, tree.width(root.slot), Place::Root);
+        store.add_object(tree.layout(root.slot), Place::Root);
         store.objects[0].ty = Some(Type::Known(root.ty()));
         store
     }
@@ -169,7 +170,7 @@ impl Store {
         let mut members = members.list.iter();
         members.all(
             |member| match (self.get(object, member.place), &member.shape) {
-                (Value::Absent | Value::Lacking(_), _) => false,
+                (Value::Absent | Value::Unavailable(_), _) => false,
                 (_, Shape::Leaf) => true,
                 (value, Shape::Object(members)) => {
                     self.all_objects(value, &|object| self.is_complete(object, members))
@@ -193,8 +194,8 @@ impl Store {
     }
 
     /// Returns how much there is.
-    pub(super) fn filling(&self) -> Filling {
-        Filling {
+    pub(super) fn savepoint(&self) -> Savepoint {
+        Savepoint {
             objects: self.objects.len(),
             values: self.values.len(),
             answers: self.answers.len(),
@@ -207,13 +208,13 @@ impl Store {
     }
 
     /// Returns about how many bytes have been added since.
-    pub(super) fn added_since(&self, before: Filling) -> usize {
+    pub(super) fn added_since(&self, before: Savepoint) -> usize {
         let (objects, values) = (self.objects.len(), self.values.len());
         OBJECT * (objects - before.objects) + VALUE * (values - before.values)
     }
 
-    /// Takes back what was added since, to which nothing leads yet.
-    pub(super) fn take_back(&mut self, to: Filling) {
+    /// Rolls back what was added since, to which nothing leads yet.
+    pub(super) fn roll_back(&mut self, to: Savepoint) {
         self.objects.truncate(to.objects);
         self.values.truncate(to.values);
         self.answers.truncate(to.answers);
@@ -229,7 +230,8 @@ impl Store {
     }
 
     /// Adds an object without values.
-    pub(super) fn add_object(&mut self, slot: SlotId, width: u32, place: Place) -> ObjectId {
+    pub(super) fn add_object(&mut self, layout: RowLayout, place: Place) -> ObjectId {
+        let RowLayout { slot, width } = layout;
         let id = ObjectId(short(self.objects.len()));
         self.objects.push(Object {
             ty: None,
@@ -298,7 +300,7 @@ impl Store {
     fn merged(&mut self, known: Value, value: Value) -> Value {
         match (known, value) {
             (known, Value::Absent) => known,
-            (Value::Absent | Value::Lacking(_), value) => value,
+            (Value::Absent | Value::Unavailable(_), value) => value,
             (Value::Object(object), Value::Object(other)) => {
                 self.merge_type(object, other);
                 for member in 0..self.width(other) {
@@ -322,7 +324,7 @@ impl Store {
 
     /// Returns a copy of an object and of all that is below it.
     pub(super) fn copy(&mut self, object: ObjectId, place: Place) -> ObjectId {
-        let copy = self.add_object(self.slot(object), self.width(object), place);
+        let copy = self.add_object(self.layout(object), place);
         self.objects[copy.0 as usize].ty = self.ty(object);
         for member in 0..self.width(object) {
             let place = Place::In {
@@ -355,14 +357,16 @@ impl Store {
     }
 
     /// Returns whether all that is to be taken of an object is there.
-    pub(super) fn has(&self, object: ObjectId, taken: &[Taken]) -> bool {
-        taken
+    pub(super) fn has(&self, object: ObjectId, fields: &[MemoField]) -> bool {
+        fields
             .iter()
-            .all(|taken| match self.get(object, taken.from) {
-                Value::Absent | Value::Lacking(_) | Value::Misfit => false,
+            .all(|field| match self.get(object, field.from) {
+                Value::Absent | Value::Unavailable(_) | Value::Misfit => false,
                 value => {
-                    let below = taken.below.as_ref();
-                    let below = below.map_or(&[][..], |below| &below.taken);
+                    let below = field
+                        .selection
+                        .as_ref()
+                        .map_or(&[][..], |selection| &selection.fields);
                     self.all_objects(value, &|object| self.has(object, below))
                 }
             })
@@ -372,38 +376,42 @@ impl Store {
     pub(super) fn take(
         &mut self,
         from: ObjectId,
-        taken: &[Taken],
-        new: (SlotId, u32),
+        fields: &[MemoField],
+        layout: RowLayout,
         place: Place,
     ) -> ObjectId {
-        let object = self.add_object(new.0, new.1, place);
+        let object = self.add_object(layout, place);
         self.objects[object.0 as usize].ty = self.ty(from);
-        for Taken {
+        for MemoField {
             from: of,
             to,
-            below,
-        } in taken
+            selection,
+        } in fields
         {
             let place = Place::In {
                 object,
                 member: *to,
             };
-            let value = self.take_value(self.get(from, *of), below.as_ref(), place);
+            let value = self.take_value(self.get(from, *of), selection.as_ref(), place);
             // Several fields of the plan can be one value, each with a part of what is below it.
             self.put(object, *to, value);
         }
         object
     }
 
-    fn take_value(&mut self, value: Value, below: Option<&Below>, place: Place) -> Value {
-        match (value, below) {
-            (Value::Object(from), Some(below)) => {
-                let new = (below.slot, below.width);
-                Value::Object(self.take(from, &below.taken, new, place))
+    fn take_value(
+        &mut self,
+        value: Value,
+        selection: Option<&MemoSelection>,
+        place: Place,
+    ) -> Value {
+        match (value, selection) {
+            (Value::Object(from), Some(selection)) => {
+                Value::Object(self.take(from, &selection.fields, selection.layout, place))
             }
             (Value::List(items), Some(_)) => {
                 let items = self.items(items).to_vec().into_iter();
-                let items = items.map(|item| self.take_value(item, below, place));
+                let items = items.map(|item| self.take_value(item, selection, place));
                 let items: Vec<Value> = items.collect();
                 self.add_list(items)
             }
@@ -431,20 +439,25 @@ impl Store {
 
     /// Records why the members that a step would have fetched for an object are missing. Those fetched by others stay; below
     /// their objects, the same is recorded for what they have not fetched.
-    pub(super) fn lack(&mut self, object: ObjectId, members: &Members, why: Lack) {
+    pub(super) fn mark_unavailable(
+        &mut self,
+        object: ObjectId,
+        members: &Members,
+        why: Unavailable,
+    ) {
         for member in &members.list {
             match self.get(object, member.place) {
-                Value::Absent => self.set(object, member.place, Value::Lacking(why)),
+                Value::Absent => self.set(object, member.place, Value::Unavailable(why)),
                 // Whichever comes first: what failed may be known.
-                Value::Lacking(known) => {
-                    self.set(object, member.place, Value::Lacking(why.max(known)));
+                Value::Unavailable(known) => {
+                    self.set(object, member.place, Value::Unavailable(why.max(known)));
                 }
                 value => {
                     if let Shape::Object(members) = &member.shape {
                         let mut below = Vec::new();
                         self.objects_in(value, &mut below);
                         for object in below {
-                            self.lack(object, members, why);
+                            self.mark_unavailable(object, members, why);
                         }
                     }
                 }
@@ -479,6 +492,11 @@ impl Store {
             }
             _ => true,
         }
+    }
+
+    fn layout(&self, object: ObjectId) -> RowLayout {
+        let Object { slot, width, .. } = *self.object(object);
+        RowLayout { slot, width }
     }
 
     fn width(&self, object: ObjectId) -> u32 {
@@ -553,7 +571,7 @@ mod tests {
         /// Adds an answer that has a leaf of the object in the list.
         fn add(&self, store: &mut Store, leaf: usize) {
             let members = &self.only[leaf];
-            let said = store.add_object(members.slot, members.width, Place::Root);
+            let said = store.add_object(members.layout, Place::Root);
             let list = &members.list[0];
             let Shape::Object(below) = &list.shape else {
                 panic!("it is a list of objects");
@@ -562,7 +580,7 @@ mod tests {
                 object: said,
                 member: list.place,
             };
-            let object = store.add_object(below.slot, below.width, place);
+            let object = store.add_object(below.layout, place);
             store.set(object, below.list[0].place, Value::Misfit);
             let value = store.add_list([Value::Object(object)]);
             store.set(said, list.place, value);
@@ -595,31 +613,40 @@ mod tests {
     fn what_a_subgraph_does_not_know_is_lacking_below_what_others_know() {
         let case = Case::new();
         let mut store = case.store(0);
-        store.lack(Store::ROOT, &case.both, Lack::Unknown);
+        store.mark_unavailable(Store::ROOT, &case.both, Unavailable::Unknown);
         assert_eq!(case.value(&store, 0), Value::Misfit);
-        assert_eq!(case.value(&store, 1), Value::Lacking(Lack::Unknown));
+        assert_eq!(
+            case.value(&store, 1),
+            Value::Unavailable(Unavailable::Unknown)
+        );
     }
 
     #[test]
     fn what_another_subgraph_knows_stands_whichever_comes_first() {
         let case = Case::new();
         let mut store = case.store(0);
-        store.lack(Store::ROOT, &case.only[1], Lack::Unknown);
+        store.mark_unavailable(Store::ROOT, &case.only[1], Unavailable::Unknown);
         case.add(&mut store, 1);
         assert_eq!(case.value(&store, 1), Value::Misfit);
-        store.lack(Store::ROOT, &case.only[1], Lack::Failed);
+        store.mark_unavailable(Store::ROOT, &case.only[1], Unavailable::Failed);
         assert_eq!(case.value(&store, 1), Value::Misfit);
     }
 
     #[test]
     fn what_failed_somewhere_is_not_unknown_whichever_comes_first() {
         let case = Case::new();
-        for order in [[Lack::Failed, Lack::Unknown], [Lack::Unknown, Lack::Failed]] {
+        for order in [
+            [Unavailable::Failed, Unavailable::Unknown],
+            [Unavailable::Unknown, Unavailable::Failed],
+        ] {
             let mut store = case.store(0);
             for why in order {
-                store.lack(Store::ROOT, &case.only[1], why);
+                store.mark_unavailable(Store::ROOT, &case.only[1], why);
             }
-            assert_eq!(case.value(&store, 1), Value::Lacking(Lack::Failed));
+            assert_eq!(
+                case.value(&store, 1),
+                Value::Unavailable(Unavailable::Failed)
+            );
         }
     }
 }

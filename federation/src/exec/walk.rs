@@ -16,7 +16,7 @@ pub(super) struct Walk<'w> {
 }
 
 /// An object with its type, as far as it is known.
-pub(super) type Typed = (ObjectId, Option<TypeId>);
+pub(super) type TypedObject = (ObjectId, Option<TypeId>);
 
 /// The client's paths to a place.
 #[derive(Default)]
@@ -63,7 +63,12 @@ impl Walk<'_> {
     }
 
     /// Returns the values of a field of objects that are of a class, with their types as far as they are known.
-    pub(super) fn classed(&self, above: &[Typed], position: NodeId, class: ClassId) -> Vec<Typed> {
+    pub(super) fn classed(
+        &self,
+        above: &[TypedObject],
+        position: NodeId,
+        class: ClassId,
+    ) -> Vec<TypedObject> {
         let mut found = Vec::with_capacity(above.len());
         self.each_value(above, position, |object| {
             if let Some((ty, of)) = self.class(object, position)
@@ -78,7 +83,7 @@ impl Walk<'_> {
     /// Calls a function with each value of a field of objects, of whatever type.
     pub(super) fn each_value(
         &self,
-        above: &[Typed],
+        above: &[TypedObject],
         position: NodeId,
         mut each: impl FnMut(ObjectId),
     ) {

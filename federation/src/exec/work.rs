@@ -11,21 +11,21 @@ use futures::stream::FuturesUnordered;
 use graphql_service::writer::{AnswerWriter, WriteResult};
 use graphql_service::{Reply, Size, SlotError};
 
-use super::run::{Answering, Run};
+use super::executor::{Executor, ResponseFuture};
 
 /// Sends all requests of a plan, and takes in what is answered.
 ///
 /// # Errors
 /// When there was no slot for large answers, or the work panicked.
-pub(super) async fn requests(mut run: Box<Run>) -> Result<Box<Run>, SlotError> {
-    let mut open: FuturesUnordered<Answering> = FuturesUnordered::new();
+pub(super) async fn requests(mut executor: Box<Executor>) -> Result<Box<Executor>, SlotError> {
+    let mut open: FuturesUnordered<ResponseFuture> = FuturesUnordered::new();
     loop {
         let mut arrived = Vec::new();
-        let mut working = pin!(done(run, |mut run| {
-            let answering = run.advance();
-            (run, answering)
+        let mut working = pin!(done(executor, |mut executor| {
+            let responses = executor.advance();
+            (executor, responses)
         }));
-        let (advanced, answering) = loop {
+        let (advanced, responses) = loop {
             tokio::select! {
                 biased;
                 advanced = &mut working => break advanced?,
@@ -33,15 +33,15 @@ pub(super) async fn requests(mut run: Box<Run>) -> Result<Box<Run>, SlotError> {
                 Some(next) = open.next(), if !open.is_empty() => arrived.push(next),
             }
         };
-        run = advanced;
-        open.extend(answering);
+        executor = advanced;
+        open.extend(responses);
         if arrived.is_empty() {
             match open.next().await {
                 Some(next) => arrived.push(next),
-                None => return Ok(run),
+                None => return Ok(executor),
             }
         }
-        run.arrived.extend(arrived);
+        executor.arrived.extend(arrived);
     }
 }
 
@@ -50,10 +50,10 @@ pub(super) async fn requests(mut run: Box<Run>) -> Result<Box<Run>, SlotError> {
 /// # Errors
 /// When there was no slot for it, or the work panicked.
 pub(super) async fn written(
-    run: Box<Run>,
+    executor: Box<Executor>,
     introspect: impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Send + Sync + 'static,
 ) -> Result<Reply, SlotError> {
-    done(run, move |mut run| run.answer(&introspect)).await
+    done(executor, move |mut executor| executor.answer(&introspect)).await
 }
 
 /// Does work, in a slot if there are large answers.
@@ -61,11 +61,13 @@ pub(super) async fn written(
 /// # Errors
 /// When there was no slot for it, or it panicked.
 async fn done<T: Send + 'static>(
-    run: Box<Run>,
-    work: impl FnOnce(Box<Run>) -> T + Send + 'static,
+    executor: Box<Executor>,
+    work: impl FnOnce(Box<Executor>) -> T + Send + 'static,
 ) -> Result<T, SlotError> {
-    let size = Size::Results(run.bytes());
-    let slots = Arc::clone(&run.execution.slots);
-    let deadline = run.execution.context.call.deadline;
-    slots.run_sized(size, deadline, move || work(run)).await
+    let size = Size::Results(executor.bytes());
+    let slots = Arc::clone(&executor.execution.slots);
+    let deadline = executor.execution.context.call.deadline;
+    slots
+        .run_sized(size, deadline, move || work(executor))
+        .await
 }

@@ -19,7 +19,7 @@ use tracing::Span;
 
 use super::Gateway;
 use crate::exec::{Interrupted, interruptible};
-use crate::sharing::{Boarded, Flights, ROUNDS, Savings, Verdict};
+use crate::sharing::{FlightRole, Flights, ROUNDS, Savings, Verdict};
 
 /// The requests of clients that are being executed.
 pub(super) type ClientFlights = Flights<ClientKey, Reply>;
@@ -145,12 +145,12 @@ impl Gateway {
                 }
             };
             match flights.board(&key, context, begin) {
-                Boarded::Leading(flight) => {
+                FlightRole::Leader(flight) => {
                     let reply = flight.outcome(context).await;
                     let reply = reply.expect("executions do not panic");
                     return received(reply, &context.memory);
                 }
-                Boarded::Joined(flight) => {
+                FlightRole::Joiner(flight) => {
                     let (request_id, leader) = (&context.call.request_id, flight.leader());
                     tracing::debug!(request_id, leader, "joined a query in flight");
                     let reply = flight.outcome(context).await;

@@ -14,8 +14,8 @@ use crate::supergraph::{
     FieldId, FieldJoin, Key, LabelId, Override, SubgraphId, Supergraph, TypeId,
 };
 
-pub(crate) use reach::Provided;
 pub use reach::Waves;
+pub(crate) use reach::{Presence, Provided};
 
 /// The labels of progressive overrides that are active for a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -46,7 +46,7 @@ pub struct Graph<'s> {
     labels: &'s ActiveLabels,
     denied: Option<&'s Denied>,
     /// Whether what is provided on some path counts as resolved everywhere.
-    is_hopeful: bool,
+    is_optimistic: bool,
 }
 
 impl<'s> Graph<'s> {
@@ -57,15 +57,15 @@ impl<'s> Graph<'s> {
             supergraph,
             labels,
             denied: None,
-            is_hopeful: false,
+            is_optimistic: false,
         }
     }
 
     /// Lets what is provided on some path count as resolved everywhere: whatever is not found then cannot
     /// be planned, and no plan is earlier.
-    pub(crate) fn hopeful(self) -> Self {
+    pub(crate) fn optimistic(self) -> Self {
         Graph {
-            is_hopeful: self.supergraph.has_provided(),
+            is_optimistic: self.supergraph.has_provided(),
             ..self
         }
     }
@@ -79,8 +79,8 @@ impl<'s> Graph<'s> {
         }
     }
 
-    pub(crate) fn is_hopeful(self) -> bool {
-        self.is_hopeful
+    pub(crate) fn is_optimistic(self) -> bool {
+        self.is_optimistic
     }
 
     /// Returns what the request may not see, where something was left out.
@@ -111,7 +111,7 @@ impl<'s> Graph<'s> {
 
     fn counts(self, field: FieldId, join: &FieldJoin) -> bool {
         (!join.is_external && self.is_kept(join))
-            || (self.is_hopeful && self.supergraph.is_provided(join.subgraph, field))
+            || (self.is_optimistic && self.supergraph.is_provided(join.subgraph, field))
     }
 
     fn is_kept(self, join: &FieldJoin) -> bool {

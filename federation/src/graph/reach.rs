@@ -54,32 +54,49 @@ impl Waves {
 /// What subgraphs resolve of an object beyond what they always do, on the path that led to it.
 pub(crate) type Provided<'g> = Vec<(SubgraphId, &'g FieldSet)>;
 
+/// Where objects are present, and what is provided there on the path that led to them.
+#[derive(Clone, Copy)]
+pub(crate) struct Presence<'p, 'g> {
+    pub(crate) waves: &'p Waves,
+    pub(crate) provided: &'p [(SubgraphId, &'g FieldSet)],
+}
+
+impl<'p> Presence<'p, '_> {
+    /// Where nothing is provided.
+    fn plain(waves: &'p Waves) -> Self {
+        Presence {
+            waves,
+            provided: &[],
+        }
+    }
+}
+
 impl<'g> Graph<'g> {
     /// Adds the subgraphs that entities of a type reach by keys, where something is provided on the path to them.
     pub(crate) fn spread_on_path(self, ty: TypeId, waves: &mut Waves, provided: &Provided<'g>) {
         let mut reach = Reach::on_path(self);
-        let there = (waves.clone(), provided.clone());
-        *waves = reach.level(ty, there, None).waves;
+        let presence = Presence { waves, provided };
+        *waves = reach.level(ty, presence, None).waves;
     }
 
     /// Returns whether a subgraph can resolve a field of objects of a type that are present in some subgraphs, where
     /// something is provided on the path to them. What is provided of the field itself does not count.
     pub(crate) fn is_resolved_on_path(
         self,
-        (ty, field): (TypeId, FieldId),
+        ty: TypeId,
+        field: FieldId,
         subgraph: SubgraphId,
-        waves: &Waves,
-        provided: &Provided<'g>,
+        presence: Presence<'_, 'g>,
     ) -> bool {
-        let there = (waves, provided.as_slice());
-        let wave = Reach::on_path(self).resolved((ty, field), subgraph, there);
+        let wave = Reach::on_path(self).resolved(ty, field, subgraph, presence);
         wave.is_some()
     }
 
     /// Returns who provides a field of objects of a type, with what is provided below it.
     pub(crate) fn providers<'a>(
         self,
-        (ty, name): (TypeId, &str),
+        ty: TypeId,
+        name: &str,
         provided: impl IntoIterator<Item = &'a (SubgraphId, &'g FieldSet)>,
     ) -> Provided<'g>
     where
@@ -123,7 +140,7 @@ impl<'g> Graph<'g> {
 impl Graph<'_> {
     /// Adds the subgraphs that entities of a type reach by keys, directly or over others.
     pub fn spread(self, ty: TypeId, waves: &mut Waves) {
-        let level = Reach::new(self).level(ty, (waves.clone(), Vec::new()), None);
+        let level = Reach::new(self).level(ty, Presence::plain(waves), None);
         *waves = level.waves;
     }
 
@@ -131,7 +148,7 @@ impl Graph<'_> {
     #[must_use]
     pub fn ready(self, ty: TypeId, set: &FieldSet, waves: &Waves) -> Option<u32> {
         let mut reach = Reach::new(self);
-        let level = reach.level(ty, (waves.clone(), Vec::new()), Some(set));
+        let level = reach.level(ty, Presence::plain(waves), Some(set));
         reach.set(&level, set)
     }
 
@@ -145,7 +162,7 @@ impl Graph<'_> {
         subgraph: SubgraphId,
         waves: &Waves,
     ) -> Option<u32> {
-        Reach::new(self).resolved((ty, field), subgraph, (waves, &[]))
+        Reach::new(self).resolved(ty, field, subgraph, Presence::plain(waves))
     }
 }
 
@@ -194,38 +211,37 @@ impl<'g> Reach<'g> {
         }
     }
 
-    /// Returns the wave after which a subgraph can have resolved a field of objects of a type; it is given where they
-    /// are present, and what is provided there.
+    /// Returns the wave after which a subgraph can have resolved a field of objects of a type.
     fn resolved(
         mut self,
-        (ty, field): (TypeId, FieldId),
+        ty: TypeId,
+        field: FieldId,
         subgraph: SubgraphId,
-        (waves, provided): (&Waves, &[(SubgraphId, &'g FieldSet)]),
+        presence: Presence<'_, 'g>,
     ) -> Option<u32> {
         let join = self.graph.resolves(subgraph, field)?;
         if join.is_plain() {
-            return waves.get(subgraph);
+            return presence.waves.get(subgraph);
         }
         let requires = join.requires.as_ref().unwrap_or(&NOTHING);
-        let there = (waves.clone(), provided.to_vec());
-        let level = self.level(ty, there, Some(requires));
+        let level = self.level(ty, presence, Some(requires));
         self.given(&level, subgraph, requires)
     }
 
-    /// Works out where objects can be present, and the fields that a set needs. It is given where they are to begin
-    /// with, and what is provided there.
+    /// Works out where objects can be present, and the fields that a set needs. `presence` says
+    /// where they are to begin with.
     fn level(
         &mut self,
         ty: TypeId,
-        (waves, provided): (Waves, Provided<'g>),
+        presence: Presence<'_, 'g>,
         set: Option<&'g FieldSet>,
     ) -> Level<'g> {
         let computed = self.computed(ty, set);
         let mut level = Level {
             ty,
-            provided,
-            led: waves.clone(),
-            waves,
+            provided: presence.provided.to_vec(),
+            led: presence.waves.clone(),
+            waves: presence.waves.clone(),
             resolved: vec![None; computed.len()],
             computed,
         };
@@ -355,7 +371,7 @@ impl<'g> Reach<'g> {
         }
         for (subgraph, set) in self
             .graph
-            .providers((level.ty, &definition.name), &level.provided)
+            .providers(level.ty, &definition.name, &level.provided)
         {
             if let Some(wave) = level.led.get(subgraph) {
                 resolved.lower(subgraph, wave);
@@ -378,7 +394,7 @@ impl<'g> Reach<'g> {
                 }
             }
             if there.first().is_some() {
-                let wave = self.below(*member, inner, (there, provided.clone()))?;
+                let wave = self.below(*member, inner, there, &provided)?;
                 latest = latest.max(Some(wave));
             }
         }
@@ -390,7 +406,8 @@ impl<'g> Reach<'g> {
         &mut self,
         ty: TypeId,
         set: &'g FieldSet,
-        (there, provided): (Waves, Provided<'g>),
+        waves: Waves,
+        provided: &[(SubgraphId, &'g FieldSet)],
     ) -> Option<u32> {
         if self.trail.len() >= MAX_DEPTH {
             return None;
@@ -399,14 +416,18 @@ impl<'g> Reach<'g> {
             self.returns += 1;
             return None;
         }
-        let key = (ty, set, there);
+        let key = (ty, set, waves);
         let is_general = provided.is_empty();
         if let Some(known) = self.known.get(&key).filter(|_| is_general) {
             return *known;
         }
         let before = self.returns;
         self.trail.push((ty, set));
-        let level = self.level(ty, (key.2.clone(), provided), Some(set));
+        let presence = Presence {
+            waves: &key.2,
+            provided,
+        };
+        let level = self.level(ty, presence, Some(set));
         let wave = self.set(&level, set);
         self.trail.pop();
         if self.returns == before && is_general {

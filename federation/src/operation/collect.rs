@@ -62,20 +62,15 @@ impl Tree {
         &mut self,
         supergraph: &Supergraph,
         class: ClassId,
-        name: &Name,
-        arguments: &[AstNode<ast::Argument>],
+        selection: FieldSelection<'_>,
     ) -> Result<NodeId, Full> {
-        let ty = self.class(class).ty();
-        let field = supergraph.field_id(ty, name);
-        let field = field.expect("validation has checked the field");
-        let asked = (field, name, arguments);
-        let member = self.slot(supergraph, class, asked, 0);
+        let member = self.slot(supergraph, class, selection, 0);
         let slot = member.slot;
         if let Some(known) = self.leaves.get(&(class, slot)) {
             return Ok(*known);
         }
         self.take(1)?;
-        let id = self.push_node(supergraph, class, asked, member);
+        let id = self.push_node(supergraph, class, selection, member);
         self.leaves.insert((class, slot), id);
         Ok(id)
     }
@@ -86,24 +81,23 @@ impl Tree {
         &mut self,
         graph: Graph<'_>,
         class: ClassId,
-        (name, arguments): (&Name, &[AstNode<ast::Argument>]),
+        selection: FieldSelection<'_>,
         inner: &FieldSet,
     ) -> Result<NodeId, Full> {
         let supergraph = graph.supergraph();
         let mut known = self.class(class).nodes.iter().copied();
         let found = known.find(|id| {
             let node = self.node(*id);
-            node.name == *name && node.arguments == arguments && node.inner.as_ref() == Some(inner)
+            node.name == *selection.name
+                && node.arguments == selection.arguments
+                && node.inner.as_ref() == Some(inner)
         });
         if let Some(found) = found {
             return Ok(found);
         }
         self.take(1)?;
-        let field = supergraph.field_id(self.class(class).ty(), name);
-        let field = field.expect("validation has checked the field");
-        let asked = (field, name, arguments);
-        let slot = self.slot(supergraph, class, asked, 0);
-        let id = self.push_node(supergraph, class, asked, slot);
+        let member = self.slot(supergraph, class, selection, 0);
+        let id = self.push_node(supergraph, class, selection, member);
         self.nodes[id.index()].inner = Some(inner.clone());
         let field = supergraph.field(self.node(id).field);
         let mut groups: IndexMap<(Vec<Selected>, Vec<u32>), Vec<TypeId>> = IndexMap::default();
@@ -152,13 +146,13 @@ impl Tree {
         &mut self,
         supergraph: &Supergraph,
         class: ClassId,
-        (field, name, arguments): (FieldId, &Name, &[AstNode<ast::Argument>]),
+        selection: FieldSelection<'_>,
         repetition: usize,
     ) -> Member {
         let asked = Asked {
-            name: name.clone(),
-            arguments: text_of(arguments),
-            shape: supergraph.field(field).value_shape,
+            name: selection.name.clone(),
+            arguments: text_of(selection.arguments),
+            shape: supergraph.field(selection.field).value_shape,
             repetition,
         };
         self.slots.get(self.classes[class.index()].slot, asked)
@@ -168,9 +162,14 @@ impl Tree {
         &mut self,
         supergraph: &Supergraph,
         class: ClassId,
-        (field, name, arguments): (FieldId, &Name, &[AstNode<ast::Argument>]),
+        selection: FieldSelection<'_>,
         member: Member,
     ) -> NodeId {
+        let FieldSelection {
+            field,
+            name,
+            arguments,
+        } = selection;
         let id = NodeId::new(self.nodes.len());
         let inner = supergraph.ty(supergraph.field(field).inner);
         self.nodes.push(Node {
@@ -190,6 +189,31 @@ impl Tree {
         });
         self.classes[class.index()].nodes.push(id);
         id
+    }
+}
+
+/// A field of a class with the arguments that it is selected with.
+#[derive(Clone, Copy)]
+pub(crate) struct FieldSelection<'a> {
+    field: FieldId,
+    name: &'a Name,
+    arguments: &'a [AstNode<ast::Argument>],
+}
+
+impl<'a> FieldSelection<'a> {
+    /// Creates the selection of a field that objects of a type have.
+    pub(crate) fn new(
+        supergraph: &Supergraph,
+        ty: TypeId,
+        name: &'a Name,
+        arguments: &'a [AstNode<ast::Argument>],
+    ) -> Self {
+        let field = supergraph.field_id(ty, name);
+        FieldSelection {
+            field: field.expect("validation has checked the field"),
+            name,
+            arguments,
+        }
     }
 }
 
@@ -317,25 +341,21 @@ impl<'d> Collector<'_, 'd> {
 
     fn field(&mut self, class: ClassId, key: &Name, fields: &[&'d Field]) -> Result<NodeId, Full> {
         let supergraph = self.reader.graph.supergraph();
-        let (name, arguments) = (&fields[0].name, &fields[0].arguments);
         let ty = self.tree.class(class).ty();
-        let field = supergraph
-            .field_id(ty, name)
-            .expect("validation has checked the field");
-        let inner = supergraph.ty(supergraph.field(field).inner);
+        let selection = FieldSelection::new(supergraph, ty, &fields[0].name, &fields[0].arguments);
+        let inner = supergraph.ty(supergraph.field(selection.field).inner);
         // A mutation is carried out as often as it is asked for.
         let is_mutation = supergraph.root(OperationType::Mutation) == Some(ty);
         if !inner.is_composite() && !is_mutation {
-            return self.tree.leaf(supergraph, class, name, arguments);
+            return self.tree.leaf(supergraph, class, selection);
         }
         self.tree.take(1)?;
-        let asked = (field, name, arguments.as_slice());
-        let first = self.tree.slot(supergraph, class, asked, 0).slot;
+        let first = self.tree.slot(supergraph, class, selection, 0).slot;
         let repetitions = self.repetitions.entry((class, first)).or_default();
         let repetition = *repetitions;
         *repetitions += 1;
-        let slot = self.tree.slot(supergraph, class, asked, repetition);
-        let id = self.tree.push_node(supergraph, class, asked, slot);
+        let member = self.tree.slot(supergraph, class, selection, repetition);
+        let id = self.tree.push_node(supergraph, class, selection, member);
         self.tree.nodes[id.index()].response_key = Some(key.clone());
         if !inner.is_composite() {
             return Ok(id);

@@ -13,8 +13,8 @@ mod slots;
 mod tree;
 
 pub(crate) use canonical::Canonical;
-pub(crate) use collect::{Full, too_large};
+pub(crate) use collect::{FieldSelection, Full, too_large};
 pub(crate) use literals::lifted;
-pub(crate) use slots::SlotId;
+pub(crate) use slots::{RowLayout, SlotId};
 pub(crate) use tree::LeafKind;
 pub use tree::{Class, ClassId, Node, NodeId, Output, Tree};

@@ -16,6 +16,15 @@ use crate::hash::{HashMap, HashSet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SlotId(usize);
 
+/// How the row of an object is laid out in the merged data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RowLayout {
+    /// The slot of the object.
+    pub(crate) slot: SlotId,
+    /// How many values it has.
+    pub(crate) width: u32,
+}
+
 /// A slot below another one.
 #[derive(Clone, Debug)]
 pub(super) struct Member {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use apollo_compiler::schema::ExtendedType;
 use apollo_compiler::{Name, Node as AstNode, Schema, ast};
 
-use super::slots::{SlotId, Slots};
+use super::slots::{RowLayout, SlotId, Slots};
 use crate::hash::HashMap;
 use crate::ids::ids;
 use crate::supergraph::{FieldId, FieldSet, TypeId};
@@ -192,9 +192,10 @@ impl Tree {
         self.slots.keys(slot)
     }
 
-    /// Returns how many values objects at a slot have.
-    pub(crate) fn width(&self, slot: SlotId) -> u32 {
-        u32::try_from(self.keys(slot).len()).expect("operations are bounded")
+    /// Returns the layout of the rows of objects at a slot.
+    pub(crate) fn layout(&self, slot: SlotId) -> RowLayout {
+        let width = u32::try_from(self.keys(slot).len()).expect("operations are bounded");
+        RowLayout { slot, width }
     }
 
     /// Returns the number of fields.

@@ -6,11 +6,11 @@ use apollo_compiler::Name;
 use apollo_compiler::executable::{Operation, OperationType};
 use graphql_service::writer::write_string;
 
-use super::builder::Builder;
-use super::document::{Names, Printer};
-use super::group::{Entry as GroupEntry, Group, GroupId, Listing};
-use super::memo::Finder;
-use super::search::Found;
+use super::builder::PlanBuilder;
+use super::document::{DocumentPrinter, EntityNames};
+use super::fetch_group::{FetchGroup, GroupEntry, GroupId, Listing};
+use super::memo::MemoFinder;
+use super::search::BestCandidate;
 use super::{Context, Entry, Members, Plan, Request, Step, StepId};
 use crate::hash::{HashMap, IndexSet};
 use crate::operation::{ClassId, Full, NodeId, Tree};
@@ -20,8 +20,8 @@ use crate::supergraph::TypeJoin;
 ///
 /// # Errors
 /// When the operation of a request is too long.
-pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Result<Plan, Full> {
-    let builder = found.builder;
+pub(super) fn plan(best: BestCandidate<'_>, operation: &Operation) -> Result<Plan, Full> {
+    let builder = best.builder;
     let mut together: BTreeMap<_, Vec<GroupId>> = BTreeMap::new();
     for (id, group) in builder.groups.iter().enumerate() {
         together
@@ -43,11 +43,12 @@ pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Result<Plan, Full
             steps.map(move |(step, group)| (*group, (request, step)))
         })
         .collect();
-    let finder = Finder::new(&builder);
+    let finder = MemoFinder::new(&builder);
     let mut listings = IndexSet::default();
     let requests = order.iter().map(|(wave, ids)| {
-        let groups: Vec<&Group> = ids.iter().map(|group| &builder.groups[*group]).collect();
-        let printer = Printer::new(builder.graph, &builder.tree, operation, groups[0].subgraph);
+        let groups: Vec<&FetchGroup> = ids.iter().map(|group| &builder.groups[*group]).collect();
+        let printer =
+            DocumentPrinter::new(builder.graph, &builder.tree, operation, groups[0].subgraph);
         let printed = printer.print(&groups)?;
         let names = printed.names.into_iter();
         let steps = ids.iter().zip(&groups).zip(names);
@@ -87,12 +88,12 @@ pub(super) fn plan(found: Found<'_>, operation: &Operation) -> Result<Plan, Full
         listings: listings.into_iter().collect(),
         operation: operation.operation_type,
         tree: builder.tree.planned(),
-        cost: found.cost,
-        is_optimal: found.is_optimal,
+        cost: best.cost,
+        is_optimal: best.is_optimal,
     })
 }
 
-fn begins_at(group: &Group) -> Vec<ClassId> {
+fn begins_at(group: &FetchGroup) -> Vec<ClassId> {
     match &group.entry {
         GroupEntry::Root => vec![Tree::ROOT],
         entry => entry.classes().to_vec(),
@@ -100,9 +101,9 @@ fn begins_at(group: &Group) -> Vec<ClassId> {
 }
 
 fn entry(
-    builder: &Builder<'_>,
-    group: &Group,
-    names: Names,
+    builder: &PlanBuilder<'_>,
+    group: &FetchGroup,
+    names: EntityNames,
     listings: &mut IndexSet<Listing>,
 ) -> Entry {
     let supergraph = builder.graph.supergraph();
@@ -147,8 +148,8 @@ fn entry(
 
 /// Returns the arguments that are given the value at a position, with their fields.
 fn arguments(
-    builder: &Builder<'_>,
-    group: &Group,
+    builder: &PlanBuilder<'_>,
+    group: &FetchGroup,
     class: ClassId,
     position: usize,
 ) -> Vec<(NodeId, Name)> {
@@ -165,13 +166,13 @@ fn arguments(
     given.collect()
 }
 
-fn members(tree: &Tree, group: &Group) -> Members {
+fn members(tree: &Tree, group: &FetchGroup) -> Members {
     let classes = begins_at(group);
     Members::new(tree, tree.class(classes[0]).slot, &group.nodes, &classes)
 }
 
 /// Returns whether nothing else adds to the objects that a group fetches.
-fn is_shareable(builder: &Builder<'_>, group: &Group) -> bool {
+fn is_shareable(builder: &PlanBuilder<'_>, group: &FetchGroup) -> bool {
     let classes = begins_at(group).into_iter();
     let mut nodes = classes.flat_map(|class| &builder.tree.class(class).nodes);
     // The value of a context depends on where an object is.

@@ -6,11 +6,11 @@ use std::rc::Rc;
 use apollo_compiler::executable::OperationType;
 
 use super::choices::Choices;
-use super::group::{Entry, Group, GroupId};
-use super::moves::{Moves, Reached};
-use super::outlook::Outlook;
-use super::place::{Due, Inputs};
-use super::schedule::{at_least, schedule};
+use super::fetch_candidates::{Inputs, WaveDeadline};
+use super::fetch_group::{FetchGroup, GroupEntry, GroupId};
+use super::lower_bound::LowerBound;
+use super::reach_cache::{ReachCache, Reached};
+use super::schedule::{min_requests, schedule};
 use crate::graph::Graph;
 use crate::hash::HashMap;
 use crate::operation::{ClassId, Full, NodeId, Tree};
@@ -18,7 +18,7 @@ use crate::supergraph::{FieldJoin, SubgraphId, TypeId};
 
 /// Why there is no plan this way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fail {
+pub(super) enum PlanFailure {
     /// The field has no place; its coordinate.
     Impossible(String),
     /// The tree is too large.
@@ -27,9 +27,9 @@ pub(super) enum Fail {
     Worse,
 }
 
-impl From<Full> for Fail {
+impl From<Full> for PlanFailure {
     fn from(_: Full) -> Self {
-        Fail::Full
+        PlanFailure::Full
     }
 }
 
@@ -47,13 +47,13 @@ pub struct Cost {
 
 /// Builds one candidate.
 #[derive(Clone)]
-pub(super) struct Builder<'s> {
+pub(super) struct PlanBuilder<'s> {
     pub(super) graph: Graph<'s>,
-    pub(super) moves: Rc<Moves<'s>>,
-    pub(super) outlook: Rc<Outlook>,
+    pub(super) reach_cache: Rc<ReachCache<'s>>,
+    pub(super) lower_bound: Rc<LowerBound>,
     pub(super) operation: OperationType,
     pub(super) tree: Tree,
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<FetchGroup>,
     pub(super) choices: Choices,
     /// The groups that fetch a field.
     pub(super) fetched: HashMap<NodeId, Vec<GroupId>>,
@@ -100,27 +100,27 @@ pub(super) struct Builder<'s> {
 }
 
 /// What candidates have in common.
-pub(super) struct Common<'c, 's> {
-    pub(super) moves: &'c Rc<Moves<'s>>,
-    pub(super) outlook: &'c Rc<Outlook>,
+pub(super) struct SearchContext<'c, 's> {
+    pub(super) reach_cache: &'c Rc<ReachCache<'s>>,
+    pub(super) lower_bound: &'c Rc<LowerBound>,
     pub(super) operation: OperationType,
     pub(super) tree: &'c Tree,
 }
 
-impl<'s> Builder<'s> {
+impl<'s> PlanBuilder<'s> {
     /// Begins a candidate that is complete before the wave `last`, and better than the best one so far.
     pub(super) fn new(
-        common: &Common<'_, 's>,
+        context: &SearchContext<'_, 's>,
         choices: Choices,
         last: u32,
         best: Option<Cost>,
     ) -> Self {
-        Builder {
-            graph: common.moves.graph,
-            moves: Rc::clone(common.moves),
-            outlook: Rc::clone(common.outlook),
-            operation: common.operation,
-            tree: common.tree.clone(),
+        PlanBuilder {
+            graph: context.reach_cache.graph,
+            reach_cache: Rc::clone(context.reach_cache),
+            lower_bound: Rc::clone(context.lower_bound),
+            operation: context.operation,
+            tree: context.tree.clone(),
             groups: Vec::new(),
             choices,
             fetched: HashMap::default(),
@@ -141,19 +141,19 @@ impl<'s> Builder<'s> {
             is_exact: true,
             edges: 0,
             fields: 0,
-            open: common.outlook.least().fields,
-            added: common.outlook.added.clone(),
+            open: context.lower_bound.cost().fields,
+            added: context.lower_bound.added.clone(),
             steps: 0,
         }
     }
 
     /// Finds a place for everything that the operation needs, and the waves of all groups.
-    pub(super) fn run(&mut self) -> Result<Cost, Fail> {
+    pub(super) fn run(&mut self) -> Result<Cost, PlanFailure> {
         let root = Tree::ROOT;
-        let due = Due::of_clients(self.last);
+        let deadline = WaveDeadline::of_clients(self.last);
         if self.operation == OperationType::Mutation {
             for node in self.tree.class(root).nodes.clone() {
-                self.place(node, due)?;
+                self.place(node, deadline)?;
                 self.below(node)?;
                 self.barrier = (0..self.groups.len()).collect();
                 self.reached.clear();
@@ -163,10 +163,10 @@ impl<'s> Builder<'s> {
         }
         for node in std::mem::take(&mut self.later) {
             if !self.fetched.contains_key(&node) {
-                self.place(node, due)?;
+                self.place(node, deadline)?;
             }
         }
-        let schedule = schedule(&self.groups, &self.outlook);
+        let schedule = schedule(&self.groups, &self.lower_bound);
         self.is_exact = schedule.is_minimal;
         let cost = Cost {
             waves: waves(&self.groups),
@@ -174,7 +174,7 @@ impl<'s> Builder<'s> {
             fields: self.fields,
         };
         if self.best.is_some_and(|best| best <= cost) {
-            return Err(Fail::Worse);
+            return Err(PlanFailure::Worse);
         }
         for (group, wave) in self.groups.iter_mut().zip(schedule.waves) {
             group.wave = wave;
@@ -183,10 +183,10 @@ impl<'s> Builder<'s> {
     }
 
     /// Returns the failure of a field that has no place.
-    pub(super) fn impossible(&self, node: NodeId) -> Fail {
+    pub(super) fn impossible(&self, node: NodeId) -> PlanFailure {
         let field = self.graph.supergraph().field(self.tree.node(node).field);
         let parent = self.graph.supergraph().ty(field.parent);
-        Fail::Impossible(format!("{}.{}", parent.name, field.name))
+        PlanFailure::Impossible(format!("{}.{}", parent.name, field.name))
     }
 
     /// Returns what tells the request of a group from others: entities of one subgraph that are asked for
@@ -194,19 +194,19 @@ impl<'s> Builder<'s> {
     pub(super) fn request_of(
         &self,
         id: GroupId,
-        group: &Group,
+        group: &FetchGroup,
     ) -> (u32, SubgraphId, Option<GroupId>) {
         let alone = match group.entry {
-            Entry::Entities { .. } => None,
+            GroupEntry::Entities { .. } => None,
             _ => Some(id),
         };
         (group.wave, group.subgraph, alone)
     }
 
     /// Finds places for the fields of a class that clients asked for.
-    pub(super) fn class(&mut self, class: ClassId) -> Result<(), Fail> {
+    pub(super) fn class(&mut self, class: ClassId) -> Result<(), PlanFailure> {
         let mut nodes = self.tree.class(class).nodes.clone();
-        nodes.retain(|node| self.outlook.is_asked(*node));
+        nodes.retain(|node| self.lower_bound.is_asked(*node));
         self.steps += 1 + nodes.len();
         // What is available comes first, then what needs no more than a key: later fields find the groups
         // of earlier ones.
@@ -228,7 +228,7 @@ impl<'s> Builder<'s> {
             if is_leaf && present.any(|group| self.is_inline(group, *node)) {
                 self.later.insert(*node);
             } else {
-                self.place(*node, Due::of_clients(self.last))?;
+                self.place(*node, WaveDeadline::of_clients(self.last))?;
             }
         }
         for node in nodes {
@@ -237,12 +237,12 @@ impl<'s> Builder<'s> {
         Ok(())
     }
 
-    fn below(&mut self, node: NodeId) -> Result<(), Fail> {
+    fn below(&mut self, node: NodeId) -> Result<(), PlanFailure> {
         if self.without_types(node)? {
             return Ok(());
         }
         if self.needs_types(node) {
-            self.tell_types(node, Due::of_clients(self.last))?;
+            self.tell_types(node, WaveDeadline::of_clients(self.last))?;
         }
         for class in self.tree.node(node).classes.clone() {
             if !self.presences(class).is_empty() {
@@ -253,11 +253,11 @@ impl<'s> Builder<'s> {
     }
 
     /// Stops when no plan that this becomes is better than what is known.
-    pub(super) fn bound(&mut self) -> Result<(), Fail> {
+    pub(super) fn bound(&mut self) -> Result<(), PlanFailure> {
         let Some(best) = self.best else {
             return Ok(());
         };
-        let waves = self.outlook.waves.max(waves(&self.groups));
+        let waves = self.lower_bound.waves.max(waves(&self.groups));
         if waves < best.waves {
             return Ok(());
         }
@@ -265,22 +265,26 @@ impl<'s> Builder<'s> {
         let latest = u32::try_from(best.waves).unwrap_or(u32::MAX);
         let least = Cost {
             waves,
-            fetches: at_least(&self.groups, &self.outlook, latest).max(waves),
+            fetches: min_requests(&self.groups, &self.lower_bound, latest).max(waves),
             fields: self.fields + self.open,
         };
         if least >= best {
-            Err(Fail::Worse)
+            Err(PlanFailure::Worse)
         } else {
             Ok(())
         }
     }
 
     /// Returns whether a group is complete in time.
-    pub(super) fn in_time(&self, group: GroupId, due: Due) -> Result<GroupId, Fail> {
-        if self.groups[group].wave < due.last {
+    pub(super) fn in_time(
+        &self,
+        group: GroupId,
+        deadline: WaveDeadline,
+    ) -> Result<GroupId, PlanFailure> {
+        if self.groups[group].wave < deadline.hard {
             Ok(group)
         } else {
-            Err(Fail::Worse)
+            Err(PlanFailure::Worse)
         }
     }
 
@@ -288,14 +292,14 @@ impl<'s> Builder<'s> {
     pub(super) fn begin(
         &mut self,
         subgraph: SubgraphId,
-        entry: Entry,
+        entry: GroupEntry,
         after: BTreeSet<GroupId>,
     ) -> GroupId {
         let id = self.groups.len();
         for class in entry.classes() {
             self.entered.entry(*class).or_default().push(id);
         }
-        if matches!(entry, Entry::Root) {
+        if matches!(entry, GroupEntry::Root) {
             self.roots.push(id);
         }
         let after: BTreeSet<GroupId> = after.union(&self.barrier).copied().collect();
@@ -305,11 +309,11 @@ impl<'s> Builder<'s> {
             .max()
             .unwrap_or(0);
         // Entities may yet be given what comes later, or wait for others.
-        let is_fixed = !matches!(entry, Entry::Entities { .. })
+        let is_fixed = !matches!(entry, GroupEntry::Entities { .. })
             && after.iter().all(|before| self.groups[*before].is_fixed);
         self.edges += after.len();
         self.steps += after.len() / 4;
-        self.groups.push(Group {
+        self.groups.push(FetchGroup {
             is_fixed,
             subgraph,
             entry,
@@ -320,7 +324,7 @@ impl<'s> Builder<'s> {
         match &self.groups[id].entry {
             // In a mutation, only the last group has the root object.
             _ if self.operation == OperationType::Mutation => self.reached.clear(),
-            Entry::Root => self.reached.clear(),
+            GroupEntry::Root => self.reached.clear(),
             entry => forget(&mut self.reached, &self.tree, entry.classes()),
         }
         id
@@ -342,14 +346,14 @@ impl<'s> Builder<'s> {
 
     /// Counts a field that is no longer missing.
     fn close(&mut self, node: NodeId) {
-        if self.outlook.is_asked(node) {
-            self.open -= usize::from(self.outlook.is_certain(node));
+        if self.lower_bound.is_asked(node) {
+            self.open -= usize::from(self.lower_bound.is_certain(node));
             return;
         }
         // What is needed of objects that clients did not ask for counts where those are needed.
         let mut class = self.tree.node(node).class;
         while let Some(position) = self.tree.class(class).position
-            && !self.outlook.is_asked(position)
+            && !self.lower_bound.is_asked(position)
         {
             class = self.tree.node(position).class;
         }
@@ -416,7 +420,7 @@ fn forget(reached: &mut HashMap<ClassId, Reached>, tree: &Tree, classes: &[Class
 }
 
 /// Returns the number of waves of groups.
-fn waves(groups: &[Group]) -> usize {
+fn waves(groups: &[FetchGroup]) -> usize {
     let waves = groups.iter().map(|group| group.wave as usize + 1);
     waves.max().unwrap_or(0)
 }

@@ -4,20 +4,21 @@ use std::collections::BTreeSet;
 
 use apollo_compiler::executable::OperationType;
 
-use super::builder::{Builder, Fail};
-use super::group::{ContextValue, Entry, GroupId};
-use super::moves::Wave;
-use super::place::{Due, Needed};
+use super::builder::{PlanBuilder, PlanFailure};
+use super::fetch_candidates::{Needed, WaveDeadline};
+use super::fetch_group::{ContextValue, GroupEntry, GroupId};
+use super::reach_cache::Wave;
+use super::types::KeyFetch;
 use crate::operation::{ClassId, NodeId};
-use crate::supergraph::{ContextArgument, FieldJoin, FieldSet, Key, SubgraphId};
+use crate::supergraph::{ContextArgument, FieldJoin, FieldSet, SubgraphId};
 
-impl<'s> Builder<'s> {
+impl<'s> PlanBuilder<'s> {
     /// Returns the wave after which a subgraph can have resolved a field, given what it requires of its object
     /// and of objects above.
     pub(super) fn resolved(&mut self, node: NodeId, subgraph: SubgraphId) -> Wave {
         let (class, field) = (self.tree.node(node).class, self.tree.node(node).field);
         let (ty, reached) = (self.tree.class(class).ty(), self.reached(class));
-        let mut wave = self.moves.resolved((ty, field), subgraph, &reached);
+        let mut wave = self.reach_cache.resolved(ty, field, subgraph, &reached);
         let join = self.graph.resolves(subgraph, field);
         for argument in join.into_iter().flat_map(|join| &join.contexts) {
             self.steps += 1;
@@ -25,7 +26,7 @@ impl<'s> Builder<'s> {
                 return Wave::NEVER;
             };
             let (ty, reached) = (self.tree.class(above).ty(), self.reached(above));
-            wave = wave.latest(self.moves.ready(ty, set, &reached).next());
+            wave = wave.latest(self.reach_cache.ready(ty, set, &reached).next());
         }
         wave
     }
@@ -57,19 +58,19 @@ impl<'s> Builder<'s> {
         &mut self,
         class: ClassId,
         join: &'s FieldJoin,
-        due: Due,
-    ) -> Result<(Vec<ContextValue>, BTreeSet<GroupId>), Fail> {
+        deadline: WaveDeadline,
+    ) -> Result<(Vec<ContextValue>, BTreeSet<GroupId>), PlanFailure> {
         let (mut values, mut before) = (Vec::new(), BTreeSet::new());
         for argument in &join.contexts {
             let above = self.above(class, argument);
             let (above, levels, set) =
-                above.ok_or_else(|| Fail::Impossible(argument.name.to_string()))?;
+                above.ok_or_else(|| PlanFailure::Impossible(argument.name.to_string()))?;
             // All who take the same have it from the same place.
             let key = (above, std::ptr::from_ref(set).addr());
             let (inputs, more) = match self.taken.get(&key) {
                 Some(known) => known.clone(),
                 None => {
-                    let placed = self.inputs(above, Needed::Value(set), due)?;
+                    let placed = self.inputs(above, Needed::Value(set), deadline)?;
                     self.taken.insert(key, placed.clone());
                     placed
                 }
@@ -85,21 +86,21 @@ impl<'s> Builder<'s> {
     /// are given the same values may join.
     pub(super) fn by_key_and_contexts(
         &mut self,
-        (class, subgraph): (ClassId, SubgraphId),
-        key: &Key,
-        (wave, due): (Wave, Due),
+        class: ClassId,
+        fetch: KeyFetch<'_>,
+        deadline: WaveDeadline,
         values: Vec<ContextValue>,
-    ) -> Result<GroupId, Fail> {
+    ) -> Result<GroupId, PlanFailure> {
         if let Some(position) = self.tree.class(class).position {
             // Objects are asked for by their own types alone.
-            self.tell_types(position, due)?;
+            self.tell_types(position, deadline)?;
         }
-        let group = self.by_key((class, subgraph), key, wave, due)?;
+        let group = self.by_key(class, fetch, deadline)?;
         if let Some(entered) = self.entered.get_mut(&class) {
             entered.retain(|id| *id != group);
         }
         self.contextual.entry(class).or_default().push(group);
-        if let Entry::Entities { contexts, .. } = &mut self.groups[group].entry {
+        if let GroupEntry::Entities { contexts, .. } = &mut self.groups[group].entry {
             *contexts = values;
         }
         Ok(group)

@@ -7,7 +7,7 @@ use apollo_compiler::ast::Value;
 use apollo_compiler::executable::{Operation, OperationType};
 use apollo_compiler::{Name, Node, ast};
 
-use super::group::{ContextValue, Entry, Group};
+use super::fetch_group::{ContextValue, FetchGroup, GroupEntry};
 use super::template::{ListText, Template};
 use crate::graph::Graph;
 use crate::hash::{HashMap, IndexMap};
@@ -22,7 +22,7 @@ const MAX_LENGTH: usize = 1 << 20;
 const MAX_TYPES: usize = 200_000;
 
 /// Prints the operation of one request.
-pub(super) struct Printer<'p> {
+pub(super) struct DocumentPrinter<'p> {
     graph: Graph<'p>,
     tree: &'p Tree,
     operation: &'p Operation,
@@ -35,7 +35,7 @@ pub(super) struct Printer<'p> {
     types: usize,
     /// Numbers of fields of the group; equal ones are printed alike.
     alike: HashMap<NodeId, usize>,
-    numbers: HashMap<Printing<'p>, usize>,
+    numbers: HashMap<PrintedField<'p>, usize>,
     /// The variables of values from contexts in the group that is being printed.
     contexts: Vec<String>,
     /// Where they stand in the text, their lengths, and which they are.
@@ -43,7 +43,7 @@ pub(super) struct Printer<'p> {
 }
 
 /// What is printed of a field: its key, name and arguments, and what is selected of which types.
-type Printing<'p> = (
+type PrintedField<'p> = (
     &'p str,
     &'p str,
     &'p [Node<ast::Argument>],
@@ -51,19 +51,19 @@ type Printing<'p> = (
 );
 
 /// The operation of a request.
-pub(super) struct Printed {
+pub(super) struct PrintedDocument {
     pub(super) text: String,
     /// The client's variables in it.
     pub(super) variables: Vec<Name>,
     /// Of each group.
-    pub(super) names: Vec<Names>,
+    pub(super) names: Vec<EntityNames>,
     /// What it is made of, where some of it can be left out or comes several times.
     pub(super) template: Option<Template>,
 }
 
 /// The names in the operation for a group that begins at entities.
 #[derive(Clone, Default)]
-pub(super) struct Names {
+pub(super) struct EntityNames {
     /// The key of the entities.
     pub(super) key: String,
     /// The variable of their representations.
@@ -74,14 +74,14 @@ pub(super) struct Names {
 
 static NOTHING: BTreeSet<NodeId> = BTreeSet::new();
 
-impl<'p> Printer<'p> {
+impl<'p> DocumentPrinter<'p> {
     pub(super) fn new(
         graph: Graph<'p>,
         tree: &'p Tree,
         operation: &'p Operation,
         subgraph: SubgraphId,
     ) -> Self {
-        Printer {
+        DocumentPrinter {
             graph,
             tree,
             operation,
@@ -97,7 +97,7 @@ impl<'p> Printer<'p> {
         }
     }
 
-    pub(super) fn print(mut self, groups: &[&'p Group]) -> Result<Printed, Full> {
+    pub(super) fn print(mut self, groups: &[&'p FetchGroup]) -> Result<PrintedDocument, Full> {
         let mut names = Vec::new();
         let mut template = Template::default();
         for (position, group) in groups.iter().enumerate() {
@@ -107,16 +107,16 @@ impl<'p> Printer<'p> {
                 self.out.push(' ');
             }
             match &group.entry {
-                Entry::Root => self.class(Tree::ROOT),
-                Entry::Reentry(class) => self.class(*class),
-                Entry::Entities { contexts, .. } => {
+                GroupEntry::Root => self.class(Tree::ROOT),
+                GroupEntry::Reentry(class) => self.class(*class),
+                GroupEntry::Entities { contexts, .. } => {
                     let named = self.names(position, groups.len(), contexts);
                     template.lists.push(self.list(&group.entry, &named));
                     names.push(named);
                     continue;
                 }
             }
-            names.push(Names::default());
+            names.push(EntityNames::default());
         }
         if self.is_full() {
             return Err(Full);
@@ -125,7 +125,7 @@ impl<'p> Printer<'p> {
         template.definitions = self.definitions();
         let lists = template.lists.len();
         let is_repeated = names.iter().any(|names| !names.contexts.is_empty());
-        Ok(Printed {
+        Ok(PrintedDocument {
             text,
             template: (is_repeated || lists > 1).then_some(template),
             variables: self.used.into_iter().collect(),
@@ -134,7 +134,7 @@ impl<'p> Printer<'p> {
     }
 
     /// Prints a list of entities.
-    fn list(&mut self, entry: &Entry, names: &Names) -> ListText {
+    fn list(&mut self, entry: &GroupEntry, names: &EntityNames) -> ListText {
         let mut list = ListText {
             key: names.key.clone(),
             variable: names.variable.clone(),
@@ -152,7 +152,7 @@ impl<'p> Printer<'p> {
         let _ = write!(self.out, "_entities(representations: ${variable}) ");
         let begin = self.out.len();
         self.out.push_str("{ ");
-        if let Entry::Entities {
+        if let GroupEntry::Entities {
             classes, interface, ..
         } = entry
         {
@@ -172,7 +172,7 @@ impl<'p> Printer<'p> {
     }
 
     /// Returns the key of a group's entities, and variables that the client does not use.
-    fn names(&self, position: usize, groups: usize, contexts: &[ContextValue]) -> Names {
+    fn names(&self, position: usize, groups: usize, contexts: &[ContextValue]) -> EntityNames {
         let known = self.operation.variables.iter();
         let known: Vec<&str> = known.map(|known| known.name.as_str()).collect();
         let unused = |name: String, is_taken: &dyn Fn(&str, &str) -> bool| {
@@ -198,7 +198,7 @@ impl<'p> Printer<'p> {
             let variable = format!("{context}_{number}");
             (variable, value.ty.to_string())
         });
-        Names {
+        EntityNames {
             key,
             variable,
             contexts: contexts.collect(),
@@ -219,10 +219,10 @@ impl<'p> Printer<'p> {
         definitions.collect()
     }
 
-    fn with_head(&self, entry: &Entry, names: &[Names]) -> String {
+    fn with_head(&self, entry: &GroupEntry, names: &[EntityNames]) -> String {
         let definitions = self.definitions().into_iter();
         let mut definitions: Vec<String> = definitions.map(|(_, text)| text).collect();
-        for Names {
+        for EntityNames {
             variable, contexts, ..
         } in names.iter().filter(|names| !names.variable.is_empty())
         {
@@ -230,7 +230,7 @@ impl<'p> Printer<'p> {
             let contexts = contexts.iter();
             definitions.extend(contexts.map(|(name, ty)| format!("${name}: {ty}")));
         }
-        let is_root = matches!(entry, Entry::Root);
+        let is_root = matches!(entry, GroupEntry::Root);
         let kind = match self.operation.operation_type {
             OperationType::Mutation if is_root => "mutation",
             OperationType::Subscription if is_root => "subscription",

@@ -6,10 +6,10 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use super::builder::{Builder, meet};
-use super::group::{Entry, GroupId, Input, Listing, ListingId, Part};
+use super::builder::{PlanBuilder, meet};
+use super::fetch_group::{GroupEntry, GroupId, Input, InputFragment, Listing, ListingId};
 use crate::hash::IndexSet;
-use crate::operation::{ClassId, Node, NodeId, SlotId};
+use crate::operation::{ClassId, Node, NodeId, RowLayout};
 
 /// Most sources of a step.
 const SOURCES: usize = 8;
@@ -19,13 +19,13 @@ const WORK: usize = 20_000;
 
 /// Objects of which a subgraph is asked for what a step needs, too.
 #[derive(Clone, Debug)]
-pub(crate) struct Source {
+pub(crate) struct MemoSource {
     /// The position of the request that asks, and of its step.
     pub(crate) step: StepId,
     /// The objects, and what representations of them would have if the step were about them.
     pub(crate) listing: ListingId,
-    /// What is taken of them.
-    pub(crate) taken: Vec<Taken>,
+    /// The fields that are taken of them.
+    pub(crate) fields: Vec<MemoField>,
 }
 
 /// The position of a request in a plan, and of a step in it.
@@ -33,36 +33,34 @@ pub(crate) type StepId = (usize, usize);
 
 /// A value that is taken from one object for another one.
 #[derive(Clone, Debug)]
-pub(crate) struct Taken {
+pub(crate) struct MemoField {
     /// Where it is.
     pub(crate) from: u32,
     /// Where it belongs.
     pub(crate) to: u32,
     /// What is taken of its objects; `None` for leaves.
-    pub(crate) below: Option<Below>,
+    pub(crate) selection: Option<MemoSelection>,
 }
 
 /// What is taken of objects below others.
 #[derive(Clone, Debug)]
-pub(crate) struct Below {
-    /// The slot of the copies.
-    pub(crate) slot: SlotId,
-    /// How many values they have.
-    pub(crate) width: u32,
-    pub(crate) taken: Vec<Taken>,
+pub(crate) struct MemoSelection {
+    /// The layout of the copies.
+    pub(crate) layout: RowLayout,
+    pub(crate) fields: Vec<MemoField>,
 }
 
 /// Finds where the steps of a plan can take from.
-pub(super) struct Finder<'f, 's> {
-    builder: &'f Builder<'s>,
+pub(super) struct MemoFinder<'f, 's> {
+    builder: &'f PlanBuilder<'s>,
     /// The classes of which each group fetches something.
     classes: Vec<Vec<ClassId>>,
     /// Fields that may still be compared.
     left: Cell<usize>,
 }
 
-impl<'f, 's> Finder<'f, 's> {
-    pub(super) fn new(builder: &'f Builder<'s>) -> Self {
+impl<'f, 's> MemoFinder<'f, 's> {
+    pub(super) fn new(builder: &'f PlanBuilder<'s>) -> Self {
         let classes = builder.groups.iter().map(|group| {
             let nodes = group.nodes.iter();
             let mut classes: Vec<ClassId> =
@@ -71,7 +69,7 @@ impl<'f, 's> Finder<'f, 's> {
             classes.dedup();
             classes
         });
-        Finder {
+        MemoFinder {
             classes: classes.collect(),
             builder,
             left: Cell::new(WORK),
@@ -84,10 +82,10 @@ impl<'f, 's> Finder<'f, 's> {
         id: GroupId,
         step: impl Fn(GroupId) -> StepId,
         listings: &mut IndexSet<Listing>,
-    ) -> Vec<Source> {
+    ) -> Vec<MemoSource> {
         let builder = self.builder;
         let group = &builder.groups[id];
-        let Entry::Entities {
+        let GroupEntry::Entities {
             classes,
             interface: None,
             inputs,
@@ -110,7 +108,7 @@ impl<'f, 's> Finder<'f, 's> {
                 if sources.len() == SOURCES || self.left.get() == 0 {
                     return sources;
                 }
-                let asked = Asked {
+                let repeated = RepeatedFields {
                     nodes: &group.nodes,
                     from: other,
                 };
@@ -119,18 +117,18 @@ impl<'f, 's> Finder<'f, 's> {
                     continue;
                 }
                 let inputs = self.inputs(*class, inputs, from);
-                let taken = self.taken(asked, *class, from);
-                if let (Some(inputs), Some(taken)) = (inputs, taken) {
+                let fields = self.fields(repeated, *class, from);
+                if let (Some(inputs), Some(fields)) = (inputs, fields) {
                     let listing = Listing {
                         class: from,
                         interface: None,
                         is_whole: false,
                         inputs,
                     };
-                    sources.push(Source {
+                    sources.push(MemoSource {
                         step: step(other),
                         listing: listings.insert_full(listing).0,
-                        taken,
+                        fields,
                     });
                 }
             }
@@ -151,20 +149,20 @@ impl<'f, 's> Finder<'f, 's> {
             let mut nodes = self.builder.tree.class(class).nodes.iter();
             let node = nodes.find(|node| self.node(**node).member == input.member)?;
             let same = self.same(*node, from)?;
-            let parts = input.parts.iter().map(|part| {
+            let fragments = input.fragments.iter().map(|fragment| {
                 let of = |node: NodeId| {
                     let mut classes = self.node(node).classes.iter().copied();
-                    classes.find(|class| self.builder.tree.class(*class).types == part.types)
+                    classes.find(|class| self.builder.tree.class(*class).types == fragment.types)
                 };
-                Some(Part {
-                    types: part.types.clone(),
-                    inputs: self.inputs(of(*node)?, &part.inputs, of(same)?)?,
+                Some(InputFragment {
+                    types: fragment.types.clone(),
+                    inputs: self.inputs(of(*node)?, &fragment.inputs, of(same)?)?,
                 })
             });
             Some(Input {
                 key: self.node(same).key.clone(),
                 member: self.node(same).member,
-                parts: parts.collect::<Option<_>>()?,
+                fragments: fragments.collect::<Option<_>>()?,
                 ..input.clone()
             })
         });
@@ -172,31 +170,41 @@ impl<'f, 's> Finder<'f, 's> {
     }
 
     /// Returns what is taken of objects of a class for those of another one: everything that is fetched of these.
-    fn taken(&self, asked: Asked<'_>, to: ClassId, from: ClassId) -> Option<Vec<Taken>> {
+    fn fields(
+        &self,
+        repeated: RepeatedFields<'_>,
+        to: ClassId,
+        from: ClassId,
+    ) -> Option<Vec<MemoField>> {
         let nodes = self.builder.tree.class(to).nodes.iter().copied();
-        let nodes: Vec<NodeId> = nodes.filter(|node| asked.nodes.contains(node)).collect();
-        let taken = nodes.into_iter().map(|node| {
+        let nodes: Vec<NodeId> = nodes.filter(|node| repeated.nodes.contains(node)).collect();
+        let fields = nodes.into_iter().map(|node| {
             let same = self.same(node, from)?;
-            let is_only = self.builder.fetched.get(&same)?.as_slice() == [asked.from];
+            let is_only = self.builder.fetched.get(&same)?.as_slice() == [repeated.from];
             if !is_only || self.is_volatile(node) {
                 return None;
             }
-            let below = if self.node(node).is_leaf {
+            let selection = if self.node(node).is_leaf {
                 None
             } else {
-                Some(self.below(asked, node, same)?)
+                Some(self.selection(repeated, node, same)?)
             };
-            Some(Taken {
+            Some(MemoField {
                 from: self.node(same).member,
                 to: self.node(node).member,
-                below,
+                selection,
             })
         });
-        taken.collect()
+        fields.collect()
     }
 
     /// Returns what is taken of the objects below a field.
-    fn below(&self, asked: Asked<'_>, node: NodeId, same: NodeId) -> Option<Below> {
+    fn selection(
+        &self,
+        repeated: RepeatedFields<'_>,
+        node: NodeId,
+        same: NodeId,
+    ) -> Option<MemoSelection> {
         let tree = &self.builder.tree;
         // Objects of several types have to be told apart.
         let ([to], [from]) = (
@@ -208,11 +216,9 @@ impl<'f, 's> Finder<'f, 's> {
         if tree.class(*to).types != tree.class(*from).types || tree.class(*to).types.len() > 1 {
             return None;
         }
-        let slot = self.node(node).slot;
-        Some(Below {
-            slot,
-            width: tree.width(slot),
-            taken: self.taken(asked, *to, *from)?,
+        Some(MemoSelection {
+            layout: tree.layout(self.node(node).slot),
+            fields: self.fields(repeated, *to, *from)?,
         })
     }
 
@@ -248,7 +254,7 @@ impl<'f, 's> Finder<'f, 's> {
 
 /// What one group asks a subgraph for that another one asks it for too.
 #[derive(Clone, Copy)]
-struct Asked<'g> {
+struct RepeatedFields<'g> {
     /// What is asked for.
     nodes: &'g BTreeSet<NodeId>,
     /// The other group.

@@ -10,19 +10,19 @@ mod builder;
 mod choices;
 mod contexts;
 mod document;
-mod group;
+mod entry_candidates;
+mod fetch_candidates;
+mod fetch_group;
+mod lower_bound;
 mod memo;
-mod moves;
-mod outlook;
-mod place;
 mod presence;
+mod reach_cache;
 mod schedule;
 mod search;
 mod shape;
 mod template;
 mod text;
 mod types;
-mod ways;
 
 use apollo_compiler::executable::{Operation, OperationType};
 use apollo_compiler::response::JsonMap;
@@ -37,8 +37,8 @@ use crate::operation::{ClassId, Full, NodeId, Tree, too_large};
 use crate::supergraph::{SubgraphId, Supergraph};
 
 pub use builder::Cost;
-pub use group::{ContextValue, Input, Listing, ListingId, Part};
-pub(crate) use memo::{Below, Source, StepId, Taken};
+pub use fetch_group::{ContextValue, Input, InputFragment, Listing, ListingId};
+pub(crate) use memo::{MemoField, MemoSelection, MemoSource, StepId};
 pub(crate) use shape::{Members, Shape};
 pub use template::Template;
 pub(crate) use template::copied;
@@ -114,7 +114,7 @@ pub struct Step {
     /// The steps that must be complete before.
     pub(crate) after: Vec<StepId>,
     /// Where in the plan its subgraph is asked for the same before.
-    pub(crate) sources: Vec<Source>,
+    pub(crate) sources: Vec<MemoSource>,
 }
 
 impl Step {
@@ -186,12 +186,12 @@ impl Plan {
         let graph = Graph::new(planned.supergraph, planned.labels).without(denied);
         let (document, variables) = (planned.document, planned.variables);
         let tree = Tree::new(graph, document, operation, variables, limits.plan)?;
-        let found = search::search(graph, operation.operation_type, &tree, limits.candidates);
-        let found = found.map_err(|fail| match fail {
-            builder::Fail::Impossible(path) => impossible(&path),
+        let best = search::search(graph, operation.operation_type, &tree, limits.candidates);
+        let best = best.map_err(|fail| match fail {
+            builder::PlanFailure::Impossible(path) => impossible(&path),
             _ => too_large(limits.plan),
         })?;
-        assemble::plan(found, operation).map_err(|Full| too_large(limits.plan))
+        assemble::plan(best, operation).map_err(|Full| too_large(limits.plan))
     }
 }
 

@@ -4,14 +4,14 @@ use std::rc::Rc;
 
 use apollo_compiler::executable::OperationType;
 
-use super::builder::{Builder, meet};
-use super::group::GroupId;
-use super::moves::Reached;
+use super::builder::{PlanBuilder, meet};
+use super::fetch_group::GroupId;
+use super::reach_cache::Reached;
 use crate::graph::{Graph, Waves};
 use crate::operation::{Class, ClassId, NodeId};
 use crate::supergraph::{FieldJoin, FieldSet, Selected, SubgraphId, TypeId};
 
-impl<'s> Builder<'s> {
+impl<'s> PlanBuilder<'s> {
     /// Returns the groups in which the objects of a class are present.
     pub(super) fn presences(&self, class: ClassId) -> Vec<GroupId> {
         let mut all: Vec<GroupId> = self.entered.get(&class).cloned().unwrap_or_default();
@@ -109,11 +109,11 @@ impl<'s> Builder<'s> {
         }
         let position = self.tree.class(class).position;
         let above = position.map(|node| self.reached(self.tree.node(node).class));
-        let moves = Rc::clone(&self.moves);
+        let reach_cache = Rc::clone(&self.reach_cache);
         let ty = self.tree.class(class).ty();
-        let reached = moves.both(|graph| {
+        let reached = reach_cache.both(|graph| {
             let waves = self.reached_by(graph, class, above.as_ref());
-            moves.spread(graph, ty, &waves)
+            reach_cache.spread(graph, ty, &waves)
         });
         let known = self.graph.supergraph().ty(ty).joins.len();
         self.steps += 1 + known * known / 4;
@@ -136,7 +136,7 @@ impl<'s> Builder<'s> {
             }
             return waves;
         };
-        let above = if graph.is_hopeful() {
+        let above = if graph.is_optimistic() {
             &above.least
         } else {
             &above.likely
@@ -186,13 +186,13 @@ impl<'s> Builder<'s> {
         let first = first.and_then(|group| field.join(self.groups[*group].subgraph));
         let expected: Option<&[TypeId]> = first.map(|join| graph.possible(join));
         let types = &self.tree.class(class).types;
-        let ways = graph.resolvers(self.tree.node(position).field);
-        let ways = ways.filter(|join: &&FieldJoin| {
+        let joins = graph.resolvers(self.tree.node(position).field);
+        let joins = joins.filter(|join: &&FieldJoin| {
             let possible = graph.possible(join);
             // Where subgraphs know different types, only one of them is asked.
             let is_same = expected.is_none_or(|expected| expected == possible);
             join.is_plain() && is_same && meet(possible, types)
         });
-        ways.map(|join| join.subgraph).collect()
+        joins.map(|join| join.subgraph).collect()
     }
 }

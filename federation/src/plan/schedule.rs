@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::group::{Entry, Group, GroupId};
-use super::outlook::Outlook;
+use super::fetch_group::{FetchGroup, GroupEntry, GroupId};
+use super::lower_bound::LowerBound;
 use crate::supergraph::SubgraphId;
 
 /// Steps that finding the fewest requests may take.
@@ -22,7 +22,7 @@ pub(super) struct Schedule {
 }
 
 /// Returns the waves in which a group can be asked for, where there are so many in all.
-fn windows(groups: &[Group], waves: u32) -> Vec<(u32, u32)> {
+fn windows(groups: &[FetchGroup], waves: u32) -> Vec<(u32, u32)> {
     let mut windows: Vec<(u32, u32)> = groups
         .iter()
         .map(|group| (group.wave, waves.saturating_sub(1).max(group.wave)))
@@ -41,7 +41,7 @@ fn windows(groups: &[Group], waves: u32) -> Vec<(u32, u32)> {
 
 /// Returns how many requests a plan of so many waves has at least that has these groups, whatever they
 /// still wait for.
-pub(super) fn at_least(groups: &[Group], outlook: &Outlook, waves: u32) -> usize {
+pub(super) fn min_requests(groups: &[FetchGroup], lower_bound: &LowerBound, waves: u32) -> usize {
     let mut alone = 0;
     let (mut roots, mut again) = (BTreeSet::new(), BTreeSet::new());
     let mut entities: BTreeMap<SubgraphId, Vec<(u32, u32)>> = BTreeMap::new();
@@ -53,17 +53,17 @@ pub(super) fn at_least(groups: &[Group], outlook: &Outlook, waves: u32) -> usize
         }
         alone += 1;
         match group.entry {
-            Entry::Root => roots.insert(group.subgraph),
+            GroupEntry::Root => roots.insert(group.subgraph),
             _ => again.insert(group.subgraph),
         };
     }
-    let missing = outlook.roots.difference(&roots).count();
-    for later in &outlook.later {
+    let missing = lower_bound.roots.difference(&roots).count();
+    for fetch in &lower_bound.fetches {
         // It may begin at the root type again.
-        if !again.contains(&later.subgraph) {
-            let latest = waves.saturating_sub(later.behind + 1).max(later.earliest);
-            let known = entities.entry(later.subgraph).or_default();
-            known.push((latest, later.earliest));
+        if !again.contains(&fetch.subgraph) {
+            let latest = waves.saturating_sub(fetch.behind + 1).max(fetch.earliest);
+            let known = entities.entry(fetch.subgraph).or_default();
+            known.push((latest, fetch.earliest));
         }
     }
     // Requests of one subgraph whose windows have nothing in common are never one.
@@ -78,18 +78,18 @@ pub(super) fn at_least(groups: &[Group], outlook: &Outlook, waves: u32) -> usize
         count
     });
     let known = alone + missing + apart.sum::<usize>();
-    known.max(outlook.requests).max(outlook.waves)
+    known.max(lower_bound.requests).max(lower_bound.waves)
 }
 
 /// Finds waves of groups with the fewest requests, in as many waves as they need.
-pub(super) fn schedule(groups: &[Group], outlook: &Outlook) -> Schedule {
+pub(super) fn schedule(groups: &[FetchGroup], lower_bound: &LowerBound) -> Schedule {
     let earliest: Vec<u32> = groups.iter().map(|group| group.wave).collect();
     let waves = earliest.iter().max().map_or(0, |last| last + 1);
     let requests = requests(groups, &earliest);
     let mut order: Vec<GroupId> = (0..groups.len()).collect();
     order.sort_by_key(|id| groups[*id].wave);
-    let least = at_least(groups, outlook, waves);
-    let mut search = Search {
+    let least = min_requests(groups, lower_bound, waves);
+    let mut search = ScheduleSearch {
         groups,
         order,
         latest: windows(groups, waves)
@@ -114,7 +114,7 @@ pub(super) fn schedule(groups: &[Group], outlook: &Outlook) -> Schedule {
     }
 }
 
-fn requests(groups: &[Group], waves: &[u32]) -> usize {
+fn requests(groups: &[FetchGroup], waves: &[u32]) -> usize {
     let of = groups.iter().enumerate().map(|(id, group)| {
         let alone = (!is_entity(group)).then_some(id);
         (waves[id], group.subgraph, alone)
@@ -122,12 +122,12 @@ fn requests(groups: &[Group], waves: &[u32]) -> usize {
     of.collect::<BTreeSet<_>>().len()
 }
 
-fn is_entity(group: &Group) -> bool {
-    matches!(group.entry, Entry::Entities { .. })
+fn is_entity(group: &FetchGroup) -> bool {
+    matches!(group.entry, GroupEntry::Entities { .. })
 }
 
-struct Search<'g> {
-    groups: &'g [Group],
+struct ScheduleSearch<'g> {
+    groups: &'g [FetchGroup],
     /// The groups, each behind those that it waits for.
     order: Vec<GroupId>,
     latest: Vec<u32>,
@@ -142,7 +142,7 @@ struct Search<'g> {
     best: (usize, Vec<u32>),
 }
 
-impl Search<'_> {
+impl ScheduleSearch<'_> {
     /// Tries all waves of a group and of those behind it, early ones first.
     fn next(&mut self, position: usize) {
         if self.left == 0

@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use apollo_compiler::executable::OperationType;
 
-use super::builder::{Builder, Common, Cost, Fail};
+use super::builder::{Cost, PlanBuilder, PlanFailure, SearchContext};
 use super::choices::Choices;
-use super::moves::Moves;
-use super::outlook::Outlook;
+use super::lower_bound::LowerBound;
+use super::reach_cache::ReachCache;
 use crate::graph::Graph;
 use crate::operation::Tree;
 
@@ -17,9 +17,9 @@ use crate::operation::Tree;
 /// always completed.
 const WORK: usize = 150_000;
 
-/// The best plan that was found.
-pub(super) struct Found<'s> {
-    pub(super) builder: Builder<'s>,
+/// The best candidate that was found.
+pub(super) struct BestCandidate<'s> {
+    pub(super) builder: PlanBuilder<'s>,
     pub(super) cost: Cost,
     pub(super) is_optimal: bool,
 }
@@ -33,17 +33,17 @@ pub(super) fn search<'s>(
     operation: OperationType,
     tree: &Tree,
     candidates: usize,
-) -> Result<Found<'s>, Fail> {
-    let moves = Rc::new(Moves::new(graph));
-    let outlook = Rc::new(Outlook::new(&moves, tree, operation));
-    let mut search = Search {
-        common: Common {
-            moves: &moves,
-            outlook: &outlook,
+) -> Result<BestCandidate<'s>, PlanFailure> {
+    let reach_cache = Rc::new(ReachCache::new(graph));
+    let lower_bound = Rc::new(LowerBound::new(&reach_cache, tree, operation));
+    let mut search = PlanSearch {
+        context: SearchContext {
+            reach_cache: &reach_cache,
+            lower_bound: &lower_bound,
             operation,
             tree,
         },
-        least: outlook.least(),
+        least: lower_bound.cost(),
         left: candidates.max(1),
         work: WORK,
         is_exact: true,
@@ -59,17 +59,17 @@ pub(super) fn search<'s>(
         failure = failure.or(failed);
     }
     match search.best {
-        Some((builder, cost)) => Ok(Found {
+        Some((builder, cost)) => Ok(BestCandidate {
             builder,
             cost,
             is_optimal: is_complete && search.is_exact || cost <= search.least,
         }),
-        None => Err(failure.unwrap_or(Fail::Full)),
+        None => Err(failure.unwrap_or(PlanFailure::Full)),
     }
 }
 
-struct Search<'c, 's> {
-    common: Common<'c, 's>,
+struct PlanSearch<'c, 's> {
+    context: SearchContext<'c, 's>,
     /// What any plan costs at least.
     least: Cost,
     /// Candidates that may still be tried.
@@ -78,18 +78,18 @@ struct Search<'c, 's> {
     work: usize,
     /// Whether no candidate might be better than it was taken to be.
     is_exact: bool,
-    best: Option<(Builder<'s>, Cost)>,
+    best: Option<(PlanBuilder<'s>, Cost)>,
 }
 
-impl Search<'_, '_> {
+impl PlanSearch<'_, '_> {
     /// Tries one candidate, and keeps it if it is the best so far. Returns the choices that it made.
-    fn attempt(&mut self, choices: Vec<usize>, last: u32) -> (Choices, Option<Fail>) {
+    fn attempt(&mut self, choices: Vec<usize>, last: u32) -> (Choices, Option<PlanFailure>) {
         self.left = self.left.saturating_sub(1);
         let best = self.best.as_ref().map(|(_, cost)| *cost);
-        let mut builder = Builder::new(&self.common, Choices::of(choices), last, best);
+        let mut builder = PlanBuilder::new(&self.context, Choices::of(choices), last, best);
         let outcome = builder.run();
         // What a candidate costs beside its steps is in proportion to its tree, which is copied.
-        let steps = builder.steps + self.common.tree.len() / 4;
+        let steps = builder.steps + self.context.tree.len() / 4;
         self.work = self.work.saturating_sub(steps);
         self.is_exact &= builder.is_exact;
         let made = builder.choices.clone();
@@ -109,7 +109,7 @@ impl Search<'_, '_> {
     }
 
     /// Tries all candidates that are complete as soon as the best one so far. Returns whether it could.
-    fn everything(&mut self) -> (bool, Option<Fail>) {
+    fn everything(&mut self) -> (bool, Option<PlanFailure>) {
         let mut failure = None;
         let mut last = self.last();
         let mut next = Some(Vec::new());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use crate::operation::{ClassId, NodeId, SlotId, Tree};
+use crate::operation::{ClassId, NodeId, RowLayout, SlotId, Tree};
 
 /// The form of a value in an answer.
 #[derive(Clone, Debug)]
@@ -19,10 +19,8 @@ pub(crate) enum Shape {
 /// The members of objects in an answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Members {
-    /// The slot of the objects.
-    pub(crate) slot: SlotId,
-    /// How many values objects have there.
-    pub(crate) width: u32,
+    /// The layout of the objects in the merged data.
+    pub(crate) layout: RowLayout,
     /// In the order in which they are asked for.
     pub(crate) list: Vec<Member>,
     /// Their positions, in the order of their keys.
@@ -72,8 +70,7 @@ impl Members {
         let mut by_key: Vec<usize> = (0..list.len()).collect();
         by_key.sort_by(|one, other| list[*one].key.cmp(&list[*other].key));
         Members {
-            slot,
-            width: tree.width(slot),
+            layout: tree.layout(slot),
             list,
             by_key,
         }

@@ -115,9 +115,9 @@ fn members(supergraph: &Supergraph, inputs: &[Input]) -> String {
         if *input.key != *input.name {
             let _ = write!(text, " from {}", input.key);
         }
-        for part in &input.parts {
-            let types = names(supergraph, &part.types);
-            let _ = write!(text, " {types} {}", members(supergraph, &part.inputs));
+        for fragment in &input.fragments {
+            let types = names(supergraph, &fragment.types);
+            let _ = write!(text, " {types} {}", members(supergraph, &fragment.inputs));
         }
         text
     });

@@ -3,14 +3,23 @@
 
 use std::collections::BTreeSet;
 
-use super::builder::{Builder, Fail};
-use super::group::{Entry, GroupId};
-use super::moves::Wave;
-use super::place::{Due, Needed};
+use super::builder::{PlanBuilder, PlanFailure};
+use super::fetch_candidates::{Needed, WaveDeadline};
+use super::fetch_group::{GroupEntry, GroupId};
+use super::reach_cache::Wave;
 use crate::operation::{Class, ClassId, NodeId, Output, Tree};
 use crate::supergraph::{Key, Selected, SubgraphId, TypeId};
 
-impl<'s> Builder<'s> {
+/// Entities that a subgraph is asked for by a key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KeyFetch<'k> {
+    pub(super) subgraph: SubgraphId,
+    pub(super) key: &'k Key,
+    /// The wave in which it can be sent.
+    pub(super) wave: Wave,
+}
+
+impl<'s> PlanBuilder<'s> {
     /// Returns the interface that the objects of a class are known by, where no one tells their types.
     pub(super) fn untyped(&self, class: ClassId) -> Option<TypeId> {
         let position = self.tree.class(class).position?;
@@ -41,7 +50,7 @@ impl<'s> Builder<'s> {
 
     /// Finds places for what is below a field without knowing the types of its values, where clients ask the same of
     /// all of them: the first class stands for the others. Returns whether it could; if not, nothing is changed.
-    pub(super) fn without_types(&mut self, node: NodeId) -> Result<bool, Fail> {
+    pub(super) fn without_types(&mut self, node: NodeId) -> Result<bool, PlanFailure> {
         let Some(class) = self.tree.node(node).classes.first().copied() else {
             return Ok(false);
         };
@@ -64,7 +73,7 @@ impl<'s> Builder<'s> {
         self.untold.insert(node);
         match self.class(class) {
             Ok(()) if self.untyped(class).is_some() => return Ok(true),
-            Ok(()) | Err(Fail::Impossible(_)) => {}
+            Ok(()) | Err(PlanFailure::Impossible(_)) => {}
             Err(failure) => return Err(failure),
         }
         // What was tried has its price, and its choices can be others.
@@ -99,7 +108,11 @@ impl<'s> Builder<'s> {
     }
 
     /// Lets a subgraph that knows the interface tell the types of the values of a field.
-    pub(super) fn tell_types(&mut self, node: NodeId, due: Due) -> Result<(), Fail> {
+    pub(super) fn tell_types(
+        &mut self,
+        node: NodeId,
+        deadline: WaveDeadline,
+    ) -> Result<(), PlanFailure> {
         let Some(class) = self.tree.node(node).classes.first().copied() else {
             return Ok(());
         };
@@ -110,22 +123,26 @@ impl<'s> Builder<'s> {
             return Err(self.impossible(node));
         }
         let (reached, ty) = (self.reached(class), self.tree.class(class).ty());
-        let mut ways: Vec<(Wave, SubgraphId, &'s Key)> = Vec::new();
+        let mut fetches: Vec<KeyFetch<'s>> = Vec::new();
         for (subgraph, key) in self.keys_of(interface) {
-            let wave = self.moves.ready(ty, &key.fields, &reached).next();
-            if wave.can_be_before(due.last) {
-                ways.push((wave, subgraph, key));
+            let wave = self.reach_cache.ready(ty, &key.fields, &reached).next();
+            if wave.can_be_before(deadline.hard) {
+                fetches.push(KeyFetch {
+                    subgraph,
+                    key,
+                    wave,
+                });
             }
         }
-        if ways.is_empty() {
+        if fetches.is_empty() {
             return Err(self.impossible(node));
         }
-        ways.sort_by_key(|(wave, subgraph, _)| {
-            let likely = wave.likely.unwrap_or(u32::MAX);
-            (due.is_late(*wave), likely, *subgraph)
+        fetches.sort_by_key(|fetch| {
+            let likely = fetch.wave.likely.unwrap_or(u32::MAX);
+            (deadline.is_late(fetch.wave), likely, fetch.subgraph)
         });
-        let (wave, subgraph, key) = ways[self.choices.choose(ways.len())];
-        self.by_interface((node, interface), (subgraph, key), wave, due)?;
+        let fetch = fetches[self.choices.choose(fetches.len())];
+        self.by_interface(node, interface, fetch, deadline)?;
         Ok(())
     }
 
@@ -142,22 +159,27 @@ impl<'s> Builder<'s> {
     /// Asks for all values of a field as objects of an interface.
     fn by_interface(
         &mut self,
-        (node, interface): (NodeId, TypeId),
-        (subgraph, key): (SubgraphId, &Key),
-        wave: Wave,
-        due: Due,
-    ) -> Result<GroupId, Fail> {
+        node: NodeId,
+        interface: TypeId,
+        fetch: KeyFetch<'_>,
+        deadline: WaveDeadline,
+    ) -> Result<GroupId, PlanFailure> {
+        let KeyFetch {
+            subgraph,
+            key,
+            wave,
+        } = fetch;
         let classes = self.tree.node(node).classes.clone();
         let (mut inputs, mut before) = (Vec::new(), BTreeSet::new());
         for class in &classes {
             let (more, groups) =
-                self.inputs(*class, Needed::Key(&key.fields), due.of_inputs(wave))?;
+                self.inputs(*class, Needed::Key(&key.fields), deadline.of_inputs(wave))?;
             inputs.extend(more);
             before.extend(groups);
         }
         inputs.dedup();
         before.extend(self.types_of(classes[0]));
-        let entry = Entry::Entities {
+        let entry = GroupEntry::Entities {
             classes,
             interface: Some(interface),
             inputs,
@@ -165,18 +187,22 @@ impl<'s> Builder<'s> {
         };
         let group = self.begin(subgraph, entry, before);
         self.typed.insert(node, group);
-        self.in_time(group, due)
+        self.in_time(group, deadline)
     }
 
     /// Asks for entities of a class by a key. Where their types are not known, they are asked for as objects
     /// of their interface, or their types are told first.
     pub(super) fn by_key(
         &mut self,
-        (class, subgraph): (ClassId, SubgraphId),
-        key: &Key,
-        wave: Wave,
-        due: Due,
-    ) -> Result<GroupId, Fail> {
+        class: ClassId,
+        fetch: KeyFetch<'_>,
+        deadline: WaveDeadline,
+    ) -> Result<GroupId, PlanFailure> {
+        let KeyFetch {
+            subgraph,
+            key,
+            wave,
+        } = fetch;
         let interface = self.graph.interface(self.tree.class(class).ty(), subgraph);
         let position = self.tree.class(class).position;
         let is_untold = position.is_some_and(|node| self.untold.contains(&node));
@@ -189,15 +215,16 @@ impl<'s> Builder<'s> {
             let known =
                 known.find(|(other, known)| *other == subgraph && known.fields == key.fields);
             match known.filter(|_| interface.is_none()) {
-                Some(way) if !is_untold => {
-                    return self.by_interface((position, untyped), way, wave, due);
+                Some((_, key)) if !is_untold => {
+                    let fetch = KeyFetch { key, ..fetch };
+                    return self.by_interface(position, untyped, fetch, deadline);
                 }
-                _ => self.tell_types(position, due)?,
+                _ => self.tell_types(position, deadline)?,
             }
         }
         self.entering.push((class, subgraph));
         let (inputs, mut before) =
-            self.inputs(class, Needed::Key(&key.fields), due.of_inputs(wave))?;
+            self.inputs(class, Needed::Key(&key.fields), deadline.of_inputs(wave))?;
         self.entering.pop();
         before.extend(self.types_of(class));
         if before.is_empty() {
@@ -206,14 +233,14 @@ impl<'s> Builder<'s> {
             before.extend(present.min_by_key(|group| (self.groups[*group].wave, *group)));
         }
         let all = position.filter(|_| is_untold && interface.is_some());
-        let entry = Entry::Entities {
+        let entry = GroupEntry::Entities {
             classes: all.map_or_else(|| vec![class], |all| self.tree.node(all).classes.clone()),
             interface,
             inputs,
             contexts: Vec::new(),
         };
         let group = self.begin(subgraph, entry, before);
-        self.in_time(group, due)
+        self.in_time(group, deadline)
     }
 
     /// Returns the groups that tell the types of the objects of a class, and of those above: until then it is

@@ -50,11 +50,11 @@ impl Verdict {
 /// There are at most as many entries as requests that are being answered: an entry is removed before the outcome is
 /// published, or when the last request leaves.
 pub(crate) struct Flights<K, T> {
-    open: Mutex<Open<K, T>>,
+    open: Mutex<FlightMap<K, T>>,
     hasher: RandomState,
 }
 
-type Open<K, T> = HashMap<Arc<K>, Weak<Flight<T>>, RandomState>;
+type FlightMap<K, T> = HashMap<Arc<K>, Weak<Flight<T>>, RandomState>;
 
 /// Work in flight. Its outcome is released with the last request that waits for it.
 pub(crate) struct Flight<T> {
@@ -63,10 +63,10 @@ pub(crate) struct Flight<T> {
     work: Shared<BoxFuture<'static, Option<T>>>,
 }
 
-/// A place in a flight.
-pub(crate) enum Boarded<T> {
-    Leading(Arc<Flight<T>>),
-    Joined(Arc<Flight<T>>),
+/// What a request is in a flight.
+pub(crate) enum FlightRole<T> {
+    Leader(Arc<Flight<T>>),
+    Joiner(Arc<Flight<T>>),
 }
 
 impl<K, T> Default for Flights<K, T> {
@@ -102,7 +102,7 @@ impl<K, T> Flights<K, T> {
         self.lock().len()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open<K, T>> {
+    fn lock(&self) -> MutexGuard<'_, FlightMap<K, T>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -121,7 +121,7 @@ where
         key: &Arc<K>,
         context: &RequestContext,
         begin: impl FnOnce(Arc<RequestContext>) -> F,
-    ) -> Boarded<T>
+    ) -> FlightRole<T>
     where
         F: Future<Output = T> + Send + 'static,
     {
@@ -129,12 +129,12 @@ where
         let known = open.get(key).and_then(Weak::upgrade);
         let (boarded, left) = match known {
             Some(flight) if flight.lasts_until(context.call.deadline) => {
-                (Boarded::Joined(flight), None)
+                (FlightRole::Joiner(flight), None)
             }
             known => {
                 let flight = self.begin(key, context, begin);
                 open.insert(Arc::clone(key), Arc::downgrade(&flight));
-                (Boarded::Leading(flight), known)
+                (FlightRole::Leader(flight), known)
             }
         };
         drop(open);
@@ -154,7 +154,7 @@ where
     {
         let context = Arc::new(of_flight(context));
         Arc::new_cyclic(|flight| {
-            let entry = Entry {
+            let entry = FlightEntry {
                 flights: Arc::clone(self),
                 key: Arc::clone(key),
                 flight: Weak::clone(flight),
@@ -213,13 +213,13 @@ impl<T: Clone> Flight<T> {
 }
 
 /// The entry of a flight, which is removed with this.
-struct Entry<K: Eq + Hash, T> {
+struct FlightEntry<K: Eq + Hash, T> {
     flights: Arc<Flights<K, T>>,
     key: Arc<K>,
     flight: Weak<Flight<T>>,
 }
 
-impl<K: Eq + Hash, T> Drop for Entry<K, T> {
+impl<K: Eq + Hash, T> Drop for FlightEntry<K, T> {
     fn drop(&mut self) {
         let mut open = self.flights.lock();
         // A new flight may have taken its place.
@@ -253,8 +253,8 @@ mod tests {
         let (end, ended) = oneshot::channel();
         let begin = |_| async move { ended.await.expect("it is ended") };
         match flights.board(&Arc::new(key), context, begin) {
-            Boarded::Leading(flight) => (flight, Some(end)),
-            Boarded::Joined(flight) => (flight, None),
+            FlightRole::Leader(flight) => (flight, Some(end)),
+            FlightRole::Joiner(flight) => (flight, None),
         }
     }
 
@@ -281,7 +281,7 @@ mod tests {
         let known = Arc::new(7);
         let outcome = Arc::clone(&known);
         let begin = |_| async move { outcome };
-        let Boarded::Leading(leader) = flights.board(&Arc::new("a"), &context, begin) else {
+        let FlightRole::Leader(leader) = flights.board(&Arc::new("a"), &context, begin) else {
             panic!("there is nothing to join");
         };
         let joiner = Arc::clone(&leader);

@@ -4,7 +4,7 @@ use apollo_compiler::ast;
 use apollo_compiler::parser::SourceSpan;
 use apollo_compiler::schema::{Component, ExtendedType, FieldDefinition};
 use apollo_compiler::validation::Valid;
-use apollo_compiler::{Name, Schema, name};
+use apollo_compiler::{Name, Node, Schema, name};
 use graphql_service::ErrorCode;
 use indexmap::IndexSet;
 
@@ -360,12 +360,7 @@ impl<'s> Reader<'s> {
         let mut joins = Vec::new();
         let is_silent = !definition.directives.has("join__field");
         for directive in definition.directives.get_all("join__field") {
-            let Some(subgraph) = self.graph(directive, directive.location()) else {
-                continue;
-            };
-            if let Some(join) = self.field_join((parent, id), definition, directive, subgraph) {
-                joins.push(join);
-            }
+            joins.extend(self.field_join(parent, id, definition, directive));
         }
         if is_silent {
             let known = self.types[parent.index()].joins.iter();
@@ -404,11 +399,12 @@ impl<'s> Reader<'s> {
 
     fn field_join(
         &mut self,
-        (parent, id): (TypeId, FieldId),
+        parent: TypeId,
+        id: FieldId,
         definition: &FieldDefinition,
-        directive: &ast::Directive,
-        subgraph: SubgraphId,
+        directive: &Node<ast::Directive>,
     ) -> Option<FieldJoin> {
+        let subgraph = self.graph(directive, directive.location())?;
         let span = definition.name.location();
         let ty = match join::text(directive, "type") {
             None => definition.ty.clone(),

@@ -62,7 +62,8 @@ impl Supergraph {
                             &mut union.directives,
                             &said,
                             &graphs,
-                            (name!("member"), &member),
+                            name!("member"),
+                            &member,
                         );
                     }
                 }
@@ -108,8 +109,13 @@ impl Supergraph {
             }
             if let Some(id) = self.type_id(&interface.name) {
                 let graphs = self.graphs_with(id, name);
-                let argument = (name!("interface"), &interface.name);
-                add(directives, &name!("join__implements"), &graphs, argument);
+                add(
+                    directives,
+                    &name!("join__implements"),
+                    &graphs,
+                    name!("interface"),
+                    &interface.name,
+                );
             }
         }
     }
@@ -295,12 +301,7 @@ fn said(directives: &DirectiveList, argument: &str) -> HashSet<String> {
 }
 
 /// Adds a join directive for each subgraph.
-fn add(
-    directives: &mut DirectiveList,
-    name: &Name,
-    graphs: &[Name],
-    (argument, value): (Name, &Name),
-) {
+fn add(directives: &mut DirectiveList, name: &Name, graphs: &[Name], argument: Name, value: &Name) {
     let said = graphs.iter().map(|graph| {
         let directive = DirectiveBuilder::of_graph(name.clone(), graph);
         directive.with(argument.clone(), value.as_str()).component()

@@ -45,4 +45,3 @@ fn in_a_list_a_date_is_not_three_numbers() {
         assert_eq!(skipped, [2], "{value}");
     }
 }
-

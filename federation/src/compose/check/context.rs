@@ -40,7 +40,7 @@ pub(super) fn check(checked: &mut Checked<'_>) {
     {
         for (_, field) in fields(ty).into_iter().flatten() {
             for argument in &field.arguments {
-                check_argument(checked, &setters, (ty, &field.name), argument);
+                check_argument(checked, &setters, ty, &field.name, argument);
             }
         }
     }
@@ -49,7 +49,8 @@ pub(super) fn check(checked: &mut Checked<'_>) {
 fn check_argument(
     checked: &mut Checked<'_>,
     setters: &HashMap<&str, Vec<&Name>>,
-    (ty, field): (&ExtendedType, &Name),
+    ty: &ExtendedType,
+    field: &Name,
     argument: &Node<InputValueDefinition>,
 ) {
     let Some(directive) = argument.directives.get("federation__fromContext") else {

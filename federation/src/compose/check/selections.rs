@@ -62,7 +62,8 @@ pub(super) fn check(checked: &mut Checked<'_>) {
 fn selected<'s>(
     checked: &mut Checked<'s>,
     codes: &Codes,
-    (coordinate, parent): (&str, &str),
+    coordinate: &str,
+    parent: &str,
     directive: &Node<Directive>,
 ) -> Option<Vec<Selected<'s>>> {
     let schema = &checked.subgraph.schema;
@@ -127,7 +128,7 @@ fn check_key(checked: &mut Checked<'_>, ty: &ExtendedType, directive: &Component
             message,
         );
     }
-    let Some(set) = selected(checked, &KEY, (name, name), &directive.node) else {
+    let Some(set) = selected(checked, &KEY, name, name, &directive.node) else {
         return;
     };
     let schema = &checked.subgraph.schema;
@@ -169,7 +170,7 @@ fn check_requires(
         let code = CompositionCode::REQUIRES_UNSUPPORTED_ON_INTERFACE;
         checked.report(code, &coordinate, directive.location(), message);
     }
-    let Some(set) = selected(checked, &REQUIRES, (&coordinate, ty.name()), directive) else {
+    let Some(set) = selected(checked, &REQUIRES, &coordinate, ty.name(), directive) else {
         return;
     };
     // What the subgraph resolves itself needs no value from others.
@@ -215,7 +216,7 @@ fn check_provides(
         );
         return;
     }
-    let Some(set) = selected(checked, &PROVIDES, (&coordinate, inner), directive) else {
+    let Some(set) = selected(checked, &PROVIDES, &coordinate, inner, directive) else {
         return;
     };
     let mut with_arguments = Vec::new();
@@ -316,7 +317,7 @@ fn check_external(
                 span,
                 message,
             );
-            check_use(checked, &coordinate, (ty.name(), &field.name), span);
+            check_use(checked, &coordinate, ty.name(), &field.name, span);
         }
         return;
     }
@@ -329,13 +330,14 @@ fn check_external(
         checked.report(code, &coordinate, span, message);
         return;
     }
-    check_use(checked, &coordinate, (ty.name(), &field.name), span);
+    check_use(checked, &coordinate, ty.name(), &field.name, span);
 }
 
 fn check_use(
     checked: &mut Checked<'_>,
     coordinate: &str,
-    (ty, field): (&Name, &Name),
+    ty: &Name,
+    field: &Name,
     span: Option<SourceSpan>,
 ) {
     if checked.facts.is_used(ty, field) {

@@ -40,6 +40,16 @@ impl Relations {
     }
 }
 
+/// How types that differ between subgraphs are merged, and what is reported then.
+pub(super) struct TypeRule {
+    /// Whether values are input.
+    pub(super) is_input: bool,
+    /// What is reported where none of the types suits all subgraphs.
+    pub(super) mismatch: CompositionCode,
+    /// What is reported where one of them does.
+    pub(super) compatible: HintCode,
+}
+
 impl Merge<'_> {
     /// Merges the types that subgraphs give to something: for output the most general one, which
     /// holds whoever answers, and for input the most special one, which every subgraph accepts.
@@ -47,15 +57,14 @@ impl Merge<'_> {
         &mut self,
         coordinate: &str,
         types: &[(usize, &Type)],
-        is_input: bool,
-        (code, hint): (CompositionCode, HintCode),
+        rule: TypeRule,
     ) -> Option<Type> {
         let (_, first) = types.first()?;
         if types.iter().all(|(_, ty)| ty == first) {
             return Some((*first).clone());
         }
         let includes = |one: &Type, other: &Type| {
-            if !is_input {
+            if !rule.is_input {
                 self.relations.includes(one, other)
             } else {
                 self.relations.includes(other, one)
@@ -75,11 +84,11 @@ impl Merge<'_> {
             .collect();
         let Some(best) = best.map(|(_, ty)| (*ty).clone()) else {
             let message = format!("the types of `{coordinate}` differ: {said}");
-            self.report(code, coordinate, places, message);
+            self.report(rule.mismatch, coordinate, places, message);
             return None;
         };
         let message = format!("the types of `{coordinate}` differ: {said}; `{best}` is kept");
-        self.hint(hint, coordinate, places, message);
+        self.hint(rule.compatible, coordinate, places, message);
         Some(best)
     }
 
@@ -273,7 +282,12 @@ impl Merge<'_> {
         codes: &ValueCodes,
     ) -> Option<Node<InputValueDefinition>> {
         let types: Vec<_> = given.iter().map(|(at, it)| (*at, &*it.ty)).collect();
-        let ty = self.merge_types(coordinate, &types, true, (codes.ty, codes.compatible));
+        let rule = TypeRule {
+            is_input: true,
+            mismatch: codes.ty,
+            compatible: codes.compatible,
+        };
+        let ty = self.merge_types(coordinate, &types, rule);
         let defaults: Vec<_> = given
             .iter()
             .map(|(at, it)| (*at, it.default_value.as_ref()))

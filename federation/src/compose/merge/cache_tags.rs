@@ -55,25 +55,17 @@ impl Merge<'_> {
             let types = subgraph.schema.types.values().filter(|_| knows_tags);
             for ty in types {
                 let on_type = ty.directives().get_all(NAME);
-                for (format, span) in
-                    on_type.filter_map(|it| Some((text(it, "format")?, it.location())))
-                {
-                    let problem = problem_of_type(&subgraph.schema, facts, ty, format);
-                    self.hint_of_cache_tag(
-                        subgraph,
-                        ty.name().to_string(),
-                        (format, span),
-                        problem,
-                    );
+                for tag in on_type.filter_map(|it| CacheTag::of(it)) {
+                    let problem = problem_of_type(&subgraph.schema, facts, ty, tag.format);
+                    self.hint_of_cache_tag(subgraph, ty.name().to_string(), tag, problem);
                 }
                 for field in fields(ty).into_iter().flat_map(|fields| fields.values()) {
                     let on_field = field.directives.get_all(NAME);
-                    for (format, span) in
-                        on_field.filter_map(|it| Some((text(it, "format")?, it.location())))
-                    {
-                        let problem = problem_of_field(&subgraph.schema, ty.name(), field, format);
+                    for tag in on_field.filter_map(CacheTag::of) {
+                        let problem =
+                            problem_of_field(&subgraph.schema, ty.name(), field, tag.format);
                         let coordinate = format!("{}.{}", ty.name(), field.name);
-                        self.hint_of_cache_tag(subgraph, coordinate, (format, span), problem);
+                        self.hint_of_cache_tag(subgraph, coordinate, tag, problem);
                     }
                 }
             }
@@ -84,16 +76,32 @@ impl Merge<'_> {
         &mut self,
         subgraph: &Subgraph,
         coordinate: String,
-        (format, span): (&str, Option<SourceSpan>),
+        tag: CacheTag<'_>,
         problem: Option<Problem>,
     ) {
         let Some((why, help)) = problem else {
             return;
         };
+        let CacheTag { format, span } = tag;
         let message = format!("`@cacheTag(format: \"{format}\")` on `{coordinate}`: {why}");
         let code = HintCode::DIRECTIVE_COMPOSITION_WARN;
         let hint = CompositionHint::new(code, coordinate, vec![subgraph.place(span)], message);
         self.hints.push(hint.help(help));
+    }
+}
+
+/// A `@cacheTag` of a subgraph.
+struct CacheTag<'t> {
+    format: &'t str,
+    span: Option<SourceSpan>,
+}
+
+impl<'t> CacheTag<'t> {
+    fn of(directive: &'t Node<Directive>) -> Option<Self> {
+        Some(CacheTag {
+            format: text(directive, "format")?,
+            span: directive.location(),
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use super::Merge;
 use crate::compose::code::{CompositionCode, HintCode};
 use crate::compose::facts::text;
 use crate::compose::finding::CompositionHint;
-use crate::compose::read::Link;
+use crate::compose::read::{Link, LinkVersion};
 
 /// A directive that is composed.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(in crate::compose) struct ComposedDirective {
     /// What it is called in the feature, with its `@`.
     pub(in crate::compose) element: String,
     /// The version of the feature, the latest of all subgraphs.
-    pub(in crate::compose) version: (u32, u32),
+    pub(in crate::compose) version: LinkVersion,
     pub(in crate::compose) definition: Node<DirectiveDefinition>,
 }
 
@@ -174,14 +174,13 @@ impl Merge<'_> {
             }
         }
         for (url, links) in linked {
-            let first = links[0].1.version.0;
-            if links.iter().all(|(_, link)| link.version.0 == first) {
+            let first = links[0].1.version.major;
+            if links.iter().all(|(_, link)| link.version.major == first) {
                 continue;
             }
-            let said = links.iter().map(|(at, link)| {
-                let (major, minor) = link.version;
-                format!("{major}.{minor} in `{}`", self.subgraphs[*at].name)
-            });
+            let said = links
+                .iter()
+                .map(|(at, link)| format!("{} in `{}`", link.version, self.subgraphs[*at].name));
             let message = format!(
                 "major versions of `{url}` differ: {}",
                 said.collect::<Vec<_>>().join(", ")
@@ -233,7 +232,7 @@ impl Merge<'_> {
             }
             // Minor versions are compatible, major ones are not
             // (<https://specs.apollo.dev/link/v1.0>).
-            Some(known) if known.version.0 != directive.version.0 => {
+            Some(known) if known.version.major != directive.version.major => {
                 let message = format!(
                     "`@{name}` is of different major versions of `{}`",
                     known.url
@@ -274,6 +273,6 @@ fn feature_of<'l>(links: &'l [Link], bare: &str) -> Option<(&'l Link, String)> {
 impl ComposedDirective {
     /// Returns the URL of the feature with its version.
     pub(in crate::compose) fn versioned(&self) -> String {
-        format!("{}/v{}.{}", self.url, self.version.0, self.version.1)
+        format!("{}/v{}", self.url, self.version)
     }
 }

@@ -10,6 +10,13 @@ use super::{Merge, Sources, distinct_names};
 use crate::compose::code::{CompositionCode, HintCode};
 use crate::supergraph::join::DirectiveBuilder;
 
+/// A merged enum, and where it is used.
+struct EnumUsage<'m> {
+    name: &'m Name,
+    is_input: bool,
+    is_output: bool,
+}
+
 impl Merge<'_> {
     pub(super) fn merge_enum(
         &mut self,
@@ -22,9 +29,12 @@ impl Merge<'_> {
             .iter()
             .filter_map(|(at, ty)| Some((*at, ty.as_enum()?)))
             .collect();
-        let is_input = self.relations.inputs.contains(name);
-        let is_output = self.relations.outputs.contains(name);
-        if !is_input && !is_output {
+        let usage = EnumUsage {
+            name,
+            is_input: self.relations.inputs.contains(name),
+            is_output: self.relations.outputs.contains(name),
+        };
+        if !usage.is_input && !usage.is_output {
             let message = format!("the enum `{name}` is neither input nor output");
             let places = self.places_of(sources);
             self.hint(HintCode::UNUSED_ENUM_TYPE, name.as_str(), places, message);
@@ -33,7 +43,7 @@ impl Merge<'_> {
         for value in distinct_names(enums.iter().flat_map(|(_, ty)| ty.values.keys())) {
             let merged = self.merge_value(name, value, &enums);
             let is_hidden = merged.directives.has("inaccessible");
-            if self.keeps_value((name, value), &enums, (is_input, is_output), is_hidden) {
+            if self.keeps_value(&usage, value, &enums, is_hidden) {
                 values.insert(value.clone(), merged);
             }
         }
@@ -53,11 +63,16 @@ impl Merge<'_> {
     /// Returns whether a merged enum has a value that some subgraphs may lack.
     fn keeps_value(
         &mut self,
-        (name, value): (&Name, &Name),
+        usage: &EnumUsage<'_>,
+        value: &Name,
         enums: &[(usize, &EnumType)],
-        (is_input, is_output): (bool, bool),
         is_hidden: bool,
     ) -> bool {
+        let EnumUsage {
+            name,
+            is_input,
+            is_output,
+        } = *usage;
         let lacks = |ty: &EnumType| !ty.values.contains_key(value);
         let missing: Vec<_> = enums.iter().filter(|(_, ty)| lacks(ty)).collect();
         // Clients cannot send an inaccessible value, so nobody gets one that they do not know.

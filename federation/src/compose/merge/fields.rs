@@ -7,6 +7,7 @@ use apollo_compiler::collections::IndexMap;
 use apollo_compiler::schema::{Component, ExtendedType};
 use apollo_compiler::{Name, Node, name};
 
+use super::arguments::TypeRule;
 use super::overrides::Moved;
 use super::types::is_root;
 use super::{Merge, Sources, directives, distinct_names};
@@ -83,12 +84,13 @@ impl<'m> Merge<'m> {
             self.check_sharing(&coordinate, types[0].1.name(), &sources, &moved);
         }
         let given: Vec<(usize, &Type)> = own.iter().map(|it| (it.at, &it.field.ty)).collect();
-        let codes = (
-            CompositionCode::FIELD_TYPE_MISMATCH,
-            HintCode::INCONSISTENT_BUT_COMPATIBLE_FIELD_TYPE,
-        );
+        let rule = TypeRule {
+            is_input: false,
+            mismatch: CompositionCode::FIELD_TYPE_MISMATCH,
+            compatible: HintCode::INCONSISTENT_BUT_COMPATIBLE_FIELD_TYPE,
+        };
         // Where the types cannot be merged, the first one stands for them, so that everything else is checked too.
-        let merged = self.merge_types(&coordinate, &given, false, codes);
+        let merged = self.merge_types(&coordinate, &given, rule);
         let ty = merged.unwrap_or_else(|| own[0].field.ty.clone());
         let lists: Vec<_> = own
             .iter()

@@ -238,7 +238,7 @@ impl Merge<'_> {
     }
 
     /// Returns where a type is named, which is behind its description.
-    fn place_of(&self, (at, ty): (usize, &ExtendedType)) -> Place {
+    fn place_of(&self, at: usize, ty: &ExtendedType) -> Place {
         self.place(at, ty.name().location().or_else(|| ty.location()))
     }
 
@@ -246,7 +246,7 @@ impl Merge<'_> {
     fn places_of(&self, sources: &Sources<'_, ExtendedType>) -> Vec<Place> {
         sources
             .iter()
-            .map(|source| self.place_of(*source))
+            .map(|(at, ty)| self.place_of(*at, ty))
             .collect()
     }
 

@@ -28,7 +28,7 @@ pub(super) fn check(merged: &Merged, subgraphs: &[Subgraph], errors: &mut Vec<Co
                 checked.report(
                     CompositionCode::QUERY_ROOT_TYPE_INACCESSIBLE,
                     "Query",
-                    ("Query", None),
+                    SchemaPlace::of_type("Query"),
                     message.to_owned(),
                 );
             }
@@ -42,9 +42,29 @@ pub(super) fn check(merged: &Merged, subgraphs: &[Subgraph], errors: &mut Vec<Co
         for argument in &directive.arguments {
             checked.check_value(
                 &format!("@{}({}:)", directive.name, argument.name),
-                (&directive.name, None),
+                SchemaPlace::of_type(&directive.name),
                 argument,
             );
+        }
+    }
+}
+
+/// What an error is about: a type, or a field of it. It is reported where subgraphs declare that.
+#[derive(Clone, Copy)]
+struct SchemaPlace<'p> {
+    ty: &'p str,
+    field: Option<&'p str>,
+}
+
+impl<'p> SchemaPlace<'p> {
+    fn of_type(ty: &'p str) -> Self {
+        SchemaPlace { ty, field: None }
+    }
+
+    fn of_field(ty: &'p str, field: &'p str) -> Self {
+        SchemaPlace {
+            ty,
+            field: Some(field),
         }
     }
 }
@@ -68,12 +88,12 @@ impl Checked<'_> {
         &mut self,
         code: CompositionCode,
         coordinate: &str,
-        (ty, field): (&str, Option<&str>),
+        place: SchemaPlace<'_>,
         message: String,
     ) {
         let error = CompositionError::new(code, message).about(coordinate);
         self.errors
-            .push(error.at_all(places(self.subgraphs, ty, field)));
+            .push(error.at_all(places(self.subgraphs, place.ty, place.field)));
     }
 
     fn is_hidden_name(&self, name: &Name) -> bool {
@@ -107,7 +127,7 @@ impl Checked<'_> {
             self.report(
                 CompositionCode::ONLY_INACCESSIBLE_CHILDREN,
                 name,
-                (name, None),
+                SchemaPlace::of_type(name),
                 message,
             );
         }
@@ -119,28 +139,29 @@ impl Checked<'_> {
             let coordinate = format!("{name}.{field}");
             // A type has every field of its interfaces, in the schema of clients too
             // (<https://spec.graphql.org/September2025/#IsValidImplementation()>).
+            let place = SchemaPlace::of_field(name, field);
             let hidden_in = self.interface_that_shows(ty, field, None);
             if is_hidden(&definition.directives) {
                 if let Some(interface) = hidden_in {
                     let message =
                         format!("`{coordinate}` is inaccessible, but `{interface}.{field}` is not");
                     let code = CompositionCode::IMPLEMENTED_BY_INACCESSIBLE;
-                    self.report(code, &coordinate, (name, Some(field)), message);
+                    self.report(code, &coordinate, place, message);
                 }
                 continue;
             }
-            self.check_type(&coordinate, (name, Some(field)), &definition.ty);
+            self.check_type(&coordinate, place, &definition.ty);
             for argument in &definition.arguments {
                 let coordinate = format!("{name}.{field}({}:)", argument.name);
                 if !is_hidden(&argument.directives) {
-                    self.check_value(&coordinate, (name, Some(field)), argument);
+                    self.check_value(&coordinate, place, argument);
                 } else if argument.is_required() {
                     let message =
                         format!("the argument `{coordinate}` is required and inaccessible");
                     self.report(
                         CompositionCode::REQUIRED_INACCESSIBLE,
                         &coordinate,
-                        (name, Some(field)),
+                        place,
                         message,
                     );
                 } else if let Some(interface) =
@@ -149,7 +170,7 @@ impl Checked<'_> {
                     let message =
                         format!("`{coordinate}` is inaccessible, but that of `{interface}` is not");
                     let code = CompositionCode::IMPLEMENTED_BY_INACCESSIBLE;
-                    self.report(code, &coordinate, (name, Some(field)), message);
+                    self.report(code, &coordinate, place, message);
                 }
             }
         }
@@ -194,7 +215,7 @@ impl Checked<'_> {
         };
         for (name, field) in &input.fields {
             let coordinate = format!("{}.{name}", input.name);
-            let place = (input.name.as_str(), None);
+            let place = SchemaPlace::of_type(&input.name);
             if !is_hidden(&field.directives) {
                 self.check_value(&coordinate, place, field);
             } else if field.is_required() {
@@ -209,7 +230,7 @@ impl Checked<'_> {
         }
     }
 
-    fn check_type(&mut self, coordinate: &str, place: (&str, Option<&str>), ty: &Type) {
+    fn check_type(&mut self, coordinate: &str, place: SchemaPlace<'_>, ty: &Type) {
         let inner = ty.inner_named_type();
         if self.is_hidden_name(inner) {
             let message = format!("`{coordinate}` is accessible, but its type `{inner}` is not");
@@ -225,7 +246,7 @@ impl Checked<'_> {
     fn check_value(
         &mut self,
         coordinate: &str,
-        place: (&str, Option<&str>),
+        place: SchemaPlace<'_>,
         definition: &Node<InputValueDefinition>,
     ) {
         self.check_type(coordinate, place, &definition.ty);

@@ -2,6 +2,7 @@
 //! (<https://specs.apollo.dev/link/v1.0>).
 
 use std::collections::HashMap;
+use std::fmt;
 
 use apollo_compiler::Node;
 use apollo_compiler::ast::{self, Directive, Document, Value};
@@ -62,6 +63,19 @@ pub(crate) enum Version {
     Two(u32),
 }
 
+/// The version of a feature that is linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LinkVersion {
+    pub(crate) major: u32,
+    pub(crate) minor: u32,
+}
+
+impl fmt::Display for LinkVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
 /// A `@link`.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
@@ -69,7 +83,7 @@ pub(crate) struct Link {
     pub(crate) identity: String,
     /// The last segment of the identity.
     pub(crate) feature: String,
-    pub(crate) version: (u32, u32),
+    pub(crate) version: LinkVersion,
     /// What names of the feature begin with where they are not imported.
     pub(crate) namespace: String,
     /// Elements and the names that they have in the subgraph, both with `@` for directives.
@@ -104,7 +118,7 @@ impl Link {
 
     /// Returns the URL with its version.
     pub(crate) fn versioned(&self) -> String {
-        format!("{}/v{}", self.identity, shown(self.version))
+        format!("{}/v{}", self.identity, self.version)
     }
 
     /// Returns whether the feature is one of the specifications that federation consists of.
@@ -199,8 +213,10 @@ impl Links {
         }
         match link.identity.as_str() {
             "https://specs.apollo.dev/federation" => self.add_federation(&link, reading),
-            "https://specs.apollo.dev/link" if link.version > (1, 0) => {
-                let message = format!("version {} of `@link` is not known", shown(link.version));
+            "https://specs.apollo.dev/link"
+                if link.version > (LinkVersion { major: 1, minor: 0 }) =>
+            {
+                let message = format!("version {} of `@link` is not known", link.version);
                 let error = CompositionError::new(CompositionCode::UNKNOWN_LINK_VERSION, message);
                 reading.report(error.at(reading.place(link.directive.location())));
             }
@@ -236,10 +252,10 @@ impl Links {
     }
 
     fn add_federation(&mut self, link: &Link, reading: &mut Reading<'_>) {
-        let (major, minor) = link.version;
+        let LinkVersion { major, minor } = link.version;
         // A later version may give a known directive another meaning.
         if major != 2 || minor > LATEST_MINOR {
-            let message = format!("version {} of federation is not known", shown(link.version));
+            let message = format!("version {} of federation is not known", link.version);
             let code = CompositionCode::UNKNOWN_FEDERATION_LINK_VERSION;
             let error = CompositionError::new(code, message)
                 .at(reading.place(link.directive.location()))
@@ -435,7 +451,7 @@ fn import(item: &Node<Value>) -> Result<(String, String), Problem> {
 }
 
 /// Splits the URL of a feature into its identity, its name and its version.
-fn parts(url: &str) -> Result<(String, String, (u32, u32)), Problem> {
+fn parts(url: &str) -> Result<(String, String, LinkVersion), Problem> {
     let invalid = |what: &str| {
         let message = format!("`{url}` is not a URL of a feature: {what}");
         (CompositionCode::INVALID_LINK_IDENTIFIER, message)
@@ -452,14 +468,13 @@ fn parts(url: &str) -> Result<(String, String, (u32, u32)), Problem> {
         .ok_or_else(|| invalid("it has no path"))?;
     let version = last.strip_prefix('v').and_then(|text| {
         let (major, minor) = text.split_once('.')?;
-        Some((major.parse().ok()?, minor.parse().ok()?))
+        Some(LinkVersion {
+            major: major.parse().ok()?,
+            minor: minor.parse().ok()?,
+        })
     });
     let version =
         version.ok_or_else(|| invalid("its last segment is not a version such as `v2.3`"))?;
     let feature = before.rsplit('/').next().unwrap_or_default();
     Ok((before.to_owned(), feature.to_owned(), version))
-}
-
-fn shown((major, minor): (u32, u32)) -> String {
-    format!("{major}.{minor}")
 }

@@ -16,7 +16,7 @@ use apollo_compiler::{Name, Schema};
 use graphql_service::Location;
 use graphql_service::suggestions::nearest;
 
-pub(super) use links::{Link, Links, Version};
+pub(super) use links::{Link, LinkVersion, Links, Version};
 
 use super::SubgraphSource;
 use super::code::CompositionCode;

@@ -1,4 +1,4 @@
-//! Runs the requests of a plan.
+//! The executor: runs the requests of a plan.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
@@ -14,15 +14,15 @@ use graphql_service::document::Prepared;
 use graphql_service::writer::{AnswerWriter, WriteResult, write_string};
 use graphql_service::{Answer, GraphqlError, OutOfMemory, Reply, RequestContext, Slots};
 
-use super::errors::{Late, Reported, in_order};
-use super::fetch::{self, Failure, Received, Target};
-use super::found::MAX_ERRORS;
-use super::listed::Listings;
-use super::lists::{self, List};
+use super::entity_lists::{self, EntityList};
+use super::errors::{PendingError, ReportedError, in_order};
+use super::fetch::{self, Failure, FetchTarget, ReceivedBody};
+use super::listings::Listings;
 use super::notes::{Note, Notes};
 use super::project::{ErrorPaths, Introspect, Projection};
-use super::shared::Sharing;
+use super::request_sharing::RequestSharing;
 use super::store::{Seg, Store};
+use super::subgraph_errors::MAX_ERRORS;
 use super::walk::Walk;
 use super::work;
 use crate::hash::HashMap;
@@ -61,7 +61,7 @@ pub struct Execution {
     /// Whether entities that subgraphs have already returned are reused.
     pub memo: EntityMemo,
     /// How requests are shared with other executions, if they are.
-    pub(crate) sharing: Option<Arc<Sharing>>,
+    pub(crate) sharing: Option<Arc<RequestSharing>>,
     /// Counts what is not done again.
     pub(crate) savings: Option<Arc<dyn Savings>>,
     /// What is noted of the execution, if someone wants it explained.
@@ -75,7 +75,7 @@ pub async fn execute(
     execution: Execution,
     introspect: impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Send + Sync + 'static,
 ) -> Reply {
-    carry_out(Run::new(execution), introspect).await
+    carry_out(Executor::new(execution), introspect).await
 }
 
 /// Executes the plan of a subscription for one of its events, which stands for the answer to its first request. Where
@@ -85,9 +85,9 @@ pub async fn execute_event(
     event: SubgraphEvent,
     introspect: impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Send + Sync + 'static,
 ) -> Reply {
-    let mut run = Run::new(execution);
-    run.receive(event);
-    carry_out(run, introspect).await
+    let mut executor = Executor::new(execution);
+    executor.receive(event);
+    carry_out(executor, introspect).await
 }
 
 /// Returns what the subgraph of a subscription is sent, and which subgraph it is; nothing if the plan asks for
@@ -95,7 +95,7 @@ pub async fn execute_event(
 pub(crate) fn subscription(execution: &Execution) -> Option<(SubgraphId, SubgraphSubscription)> {
     let plan = &execution.plan;
     let first = plan.requests.first()?;
-    let lists = Run::new(execution.clone()).lists(first, 0, &mut Listings::default());
+    let lists = Executor::new(execution.clone()).lists(first, 0, &mut Listings::default());
     let body = text(execution, first, &lists, Vec::new());
     let memory = Arc::clone(&execution.context.memory);
     let subscription = SubgraphSubscription {
@@ -106,11 +106,11 @@ pub(crate) fn subscription(execution: &Execution) -> Option<(SubgraphId, Subgrap
 }
 
 async fn carry_out(
-    run: Run,
+    executor: Executor,
     introspect: impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Send + Sync + 'static,
 ) -> Reply {
-    let executed = match work::requests(Box::new(run)).await {
-        Ok(run) => work::written(run, introspect).await,
+    let executed = match work::requests(Box::new(executor)).await {
+        Ok(executor) => work::written(executor, introspect).await,
         Err(error) => Err(error),
     };
     // What has happened in subgraphs is not told, so the request counts as executed.
@@ -118,22 +118,22 @@ async fn carry_out(
 }
 
 /// A plan that is being carried out.
-pub(super) struct Run {
+pub(super) struct Executor {
     pub(super) execution: Execution,
     /// What all answers may hold.
     together: Arc<Together>,
     pub(super) store: Store,
     /// What the answers in the store hold.
     pub(super) held: Vec<Arc<Allowance>>,
-    pub(super) errors: Vec<Reported>,
+    pub(super) errors: Vec<ReportedError>,
     /// Errors of subgraphs whose paths depend on what is not told yet.
-    pub(super) late: Vec<Late>,
+    pub(super) pending_errors: Vec<PendingError>,
     /// Number of errors that are not kept.
     pub(super) omitted: usize,
     /// Answers that were not looked at yet.
-    pub(super) arrived: VecDeque<Arrived>,
+    pub(super) arrived: VecDeque<FetchOutcome>,
     /// How far the steps of each request of the plan are.
-    steps: Vec<Vec<Progress>>,
+    steps: Vec<Vec<StepProgress>>,
     /// How many entities subgraphs were not asked for, since the memo had them.
     pub(super) recalled: usize,
     /// Counts what the memo has given.
@@ -144,14 +144,14 @@ pub(super) struct Run {
 
 /// How far a step is.
 #[derive(Clone, Copy, Debug)]
-struct Progress {
-    state: State,
+struct StepProgress {
+    state: StepState,
     /// Whether answers had errors: what they say is not taken for granted.
     is_troubled: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum StepState {
     Waiting,
     /// Another step asks for the same.
     Behind(StepId),
@@ -159,44 +159,44 @@ enum State {
     Sent(usize),
 }
 
-impl Progress {
-    const WAITING: Progress = Progress {
-        state: State::Waiting,
+impl StepProgress {
+    const WAITING: StepProgress = StepProgress {
+        state: StepState::Waiting,
         is_troubled: false,
     };
 
     fn is_done(&self) -> bool {
-        self.state == State::Sent(0)
+        self.state == StepState::Sent(0)
     }
 }
 
 /// The objects that a request which was sent is about.
-pub(super) type Sent = Vec<List>;
+pub(super) type SentLists = Vec<EntityList>;
 
 /// What came of a request that was sent.
-pub(super) struct Arrived {
+pub(super) struct FetchOutcome {
     /// The position of the request in the plan.
     position: usize,
-    sent: Sent,
-    outcome: Result<Received, Failure>,
+    sent: SentLists,
+    outcome: Result<ReceivedBody, Failure>,
 }
 
-/// The wait for an answer.
-pub(super) type Answering = Pin<Box<dyn Future<Output = Arrived> + Send>>;
+/// The future of the answer to a request that was sent.
+pub(super) type ResponseFuture = Pin<Box<dyn Future<Output = FetchOutcome> + Send>>;
 
-impl Run {
+impl Executor {
     fn new(execution: Execution) -> Self {
         let memory = Arc::clone(&execution.context.memory);
         let together = Together::new(execution.limits.all_subgraph_bytes, memory);
         let requests = execution.plan.requests.iter();
-        let steps = requests.map(|request| vec![Progress::WAITING; request.steps.len()]);
-        Run {
+        let steps = requests.map(|request| vec![StepProgress::WAITING; request.steps.len()]);
+        Executor {
             recalled_memory: Arc::new(together.answer(usize::MAX)),
             together,
             store: Store::new(&execution.plan.tree),
             held: Vec::new(),
             errors: Vec::new(),
-            late: Vec::new(),
+            pending_errors: Vec::new(),
             omitted: 0,
             arrived: VecDeque::new(),
             steps: steps.collect(),
@@ -213,7 +213,7 @@ impl Run {
     }
 
     /// Takes in what has arrived, and sends each request whose predecessors are complete.
-    pub(super) fn advance(&mut self) -> Vec<Answering> {
+    pub(super) fn advance(&mut self) -> Vec<ResponseFuture> {
         let is_cancelled = self.execution.context.call.cancellation.is_cancelled();
         while let Some(mut arrived) = self.arrived.pop_front() {
             if is_cancelled {
@@ -225,22 +225,28 @@ impl Run {
             }
             self.complete_one(arrived);
         }
-        let mut answering = Vec::new();
+        let mut responses = Vec::new();
         while let Some((position, steps)) = self.ready() {
             let before = self.errors.len();
-            answering.extend(self.begin(position, &steps));
+            responses.extend(self.begin(position, &steps));
             self.number_errors(before, position);
         }
-        answering
+        responses
     }
 
-    fn complete_one(&mut self, arrived: Arrived) {
-        let Arrived {
+    fn complete_one(&mut self, arrived: FetchOutcome) {
+        let FetchOutcome {
             position,
             sent,
             outcome,
         } = arrived;
-        let reported = |run: &Run| (run.errors.len(), run.late.len(), run.omitted);
+        let reported = |executor: &Executor| {
+            (
+                executor.errors.len(),
+                executor.pending_errors.len(),
+                executor.omitted,
+            )
+        };
         let before = reported(self);
         let plan = Arc::clone(&self.execution.plan);
         self.complete(&plan.requests[position], &sent, outcome);
@@ -249,7 +255,7 @@ impl Run {
         for step in steps_of(&sent) {
             let progress = &mut self.steps[position][step];
             progress.is_troubled |= is_troubled;
-            if let State::Sent(left) = &mut progress.state {
+            if let StepState::Sent(left) = &mut progress.state {
                 *left -= 1;
             }
         }
@@ -259,7 +265,7 @@ impl Run {
     fn ready(&self) -> Option<(usize, Vec<usize>)> {
         let is_done = |before: &StepId| self.steps[before.0][before.1].is_done();
         let mut requests = self.execution.plan.requests.iter().enumerate();
-        let is_open = |progress: &Progress| !matches!(progress.state, State::Sent(_));
+        let is_open = |progress: &StepProgress| !matches!(progress.state, StepState::Sent(_));
         requests.find_map(|(position, request)| {
             if !self.steps[position].iter().any(is_open) {
                 return None;
@@ -267,14 +273,14 @@ impl Run {
             let (mut free, mut bound) = (Vec::new(), Vec::new());
             for step in request.order.iter().copied() {
                 match self.steps[position][step].state {
-                    State::Waiting if request.steps[step].after.iter().all(is_done) => {
+                    StepState::Waiting if request.steps[step].after.iter().all(is_done) => {
                         free.push(step);
                     }
-                    State::Waiting => bound.push(step),
-                    State::Behind(other) if is_done(&other) => {
+                    StepState::Waiting => bound.push(step),
+                    StepState::Behind(other) if is_done(&other) => {
                         return Some((position, vec![step]));
                     }
-                    State::Behind(_) | State::Sent(_) => {}
+                    StepState::Behind(_) | StepState::Sent(_) => {}
                 }
             }
             // Steps wait for others to share a request with them, unless those begin in later waves and may need none
@@ -301,7 +307,7 @@ impl Run {
 
     /// Returns whether a step is being answered.
     pub(super) fn is_sent(&self, step: StepId) -> bool {
-        matches!(self.steps[step.0][step.1].state, State::Sent(left) if left > 0)
+        matches!(self.steps[step.0][step.1].state, StepState::Sent(left) if left > 0)
     }
 
     /// Returns whether a step was answered without errors.
@@ -311,17 +317,17 @@ impl Run {
     }
 
     /// Reports errors whose paths could not be told before.
-    fn report_late(&mut self) {
-        for late in std::mem::take(&mut self.late) {
+    fn report_pending(&mut self) {
+        for pending in std::mem::take(&mut self.pending_errors) {
             let before = self.errors.len();
-            for path in self.walk().client_paths(&late.place) {
+            for path in self.walk().client_paths(&pending.place) {
                 self.report(
-                    late.step,
-                    late.error.clone().on(path),
-                    Some(late.place.clone()),
+                    pending.step,
+                    pending.error.clone().on(path),
+                    Some(pending.place.clone()),
                 );
             }
-            self.number_errors(before, late.request.unwrap_or_default());
+            self.number_errors(before, pending.request.unwrap_or_default());
         }
     }
 
@@ -330,8 +336,12 @@ impl Run {
         for reported in &mut self.errors[before..] {
             reported.request = position;
         }
-        for late in self.late.iter_mut().filter(|late| late.request.is_none()) {
-            late.request = Some(position);
+        for pending in self
+            .pending_errors
+            .iter_mut()
+            .filter(|pending| pending.request.is_none())
+        {
+            pending.request = Some(position);
         }
     }
 
@@ -345,7 +355,7 @@ impl Run {
 
     /// Sends a request of the plan for some of its steps: as one, or as several where there are many values from
     /// contexts; as none where there is nothing to ask for, or others are asking for it.
-    fn begin(&mut self, position: usize, steps: &[usize]) -> Vec<Answering> {
+    fn begin(&mut self, position: usize, steps: &[usize]) -> Vec<ResponseFuture> {
         let plan = Arc::clone(&self.execution.plan);
         let request = &plan.requests[position];
         let mut all = Vec::new();
@@ -354,11 +364,11 @@ impl Run {
         for step in steps.iter().copied() {
             let mut lists = self.lists(request, step, &mut listings);
             lists.retain(|list| !list.is_empty());
-            let awaited = lists.first().and_then(List::awaited);
+            let awaited = lists.first().and_then(EntityList::awaited);
             self.steps[position][step].state = match awaited {
-                Some(other) => State::Behind(other),
+                Some(other) => StepState::Behind(other),
                 // It is not sent yet, but what the next ones need of the same entities is coming.
-                None => State::Sent(lists.len()),
+                None => StepState::Sent(lists.len()),
             };
             if awaited.is_none() {
                 all.extend(lists);
@@ -369,11 +379,11 @@ impl Run {
             return Vec::new();
         }
         all.sort_by_key(|list| list.step);
-        let divided = lists::divided(request, all);
+        let divided = entity_lists::divided(request, all);
         for step in steps.iter().copied() {
             let progress = &mut self.steps[position][step];
-            if let State::Sent(count) = &mut progress.state {
-                let is_of = |sent: &&Sent| sent.iter().any(|list| list.step == step);
+            if let StepState::Sent(count) = &mut progress.state {
+                let is_of = |sent: &&SentLists| sent.iter().any(|list| list.step == step);
                 *count = divided.iter().filter(is_of).count();
             }
         }
@@ -408,15 +418,15 @@ impl Run {
         };
         let sent = self.lists(first, 0, &mut Listings::default());
         let SubgraphEvent { body, allowance } = event;
-        self.steps[0][0].state = State::Sent(1);
-        self.arrived.push_back(Arrived {
+        self.steps[0][0].state = StepState::Sent(1);
+        self.arrived.push_back(FetchOutcome {
             position: 0,
             sent,
-            outcome: Ok(Received { body, allowance }),
+            outcome: Ok(ReceivedBody { body, allowance }),
         });
     }
 
-    fn send(&self, position: usize, mut sent: Sent) -> Answering {
+    fn send(&self, position: usize, mut sent: SentLists) -> ResponseFuture {
         let execution = &self.execution;
         let request = &execution.plan.requests[position];
         let (mut variables, mut representations) = (Vec::new(), 0);
@@ -433,7 +443,7 @@ impl Run {
             representations,
             allowance: Arc::new(self.together.answer(execution.limits.subgraph_bytes)),
         };
-        let target = Target {
+        let target = FetchTarget {
             position,
             supergraph: Arc::clone(&execution.supergraph),
             subgraph: request.subgraph,
@@ -444,7 +454,7 @@ impl Run {
         };
         Box::pin(async move {
             let outcome = target.fetch(message).await;
-            Arrived {
+            FetchOutcome {
                 position,
                 sent,
                 outcome,
@@ -456,7 +466,7 @@ impl Run {
     /// kept.
     pub(super) fn report(&mut self, step: usize, error: GraphqlError, place: Option<Vec<Seg>>) {
         if self.errors.len() < MAX_ERRORS {
-            self.errors.push(Reported {
+            self.errors.push(ReportedError {
                 request: 0,
                 step,
                 place,
@@ -472,7 +482,7 @@ impl Run {
         &mut self,
         introspect: &(impl Fn(&str, &mut AnswerWriter<'_>) -> WriteResult + Sync),
     ) -> Reply {
-        self.report_late();
+        self.report_pending();
         let memory = Arc::clone(&self.execution.context.memory);
         let mut writer = AnswerWriter::new()
             .with_limit(self.execution.response_bytes)
@@ -506,7 +516,7 @@ impl Run {
 fn text(
     execution: &Execution,
     request: &Request,
-    sent: &Sent,
+    sent: &SentLists,
     of_lists: Vec<(String, Vec<u8>)>,
 ) -> Bytes {
     let (operation, names) = operation(request, sent);
@@ -523,12 +533,12 @@ fn text(
 }
 
 /// Returns the steps that a request was sent for.
-fn steps_of(sent: &Sent) -> BTreeSet<usize> {
+fn steps_of(sent: &SentLists) -> BTreeSet<usize> {
     sent.iter().map(|list| list.step).collect()
 }
 
 /// Returns the operation of a request as a JSON string, with the client's variables in it.
-fn operation<'r>(request: &'r Request, sent: &Sent) -> (Cow<'r, [u8]>, Vec<&'r Name>) {
+fn operation<'r>(request: &'r Request, sent: &SentLists) -> (Cow<'r, [u8]>, Vec<&'r Name>) {
     let mut counts = vec![0; request.steps.len()];
     sent.iter().for_each(|list| counts[list.step] += 1);
     match &request.template {

@@ -1,4 +1,4 @@
-//! Groups: what is asked of one subgraph from one point on.
+//! Fetch groups: what is asked of one subgraph from one point on.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use apollo_compiler::ast;
 use crate::operation::{ClassId, NodeId};
 use crate::supergraph::{SubgraphId, TypeId};
 
-/// A position in the list of groups.
+/// A position in the list of fetch groups.
 pub(super) type GroupId = usize;
 
 /// What is asked of one subgraph from one point on.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
+pub(super) struct FetchGroup {
     pub(super) subgraph: SubgraphId,
-    pub(super) entry: Entry,
+    pub(super) entry: GroupEntry,
     /// The fields that are fetched; with a field, the one that its object is the value of.
     pub(super) nodes: BTreeSet<NodeId>,
     /// The groups that must be complete before.
@@ -28,7 +28,7 @@ pub(super) struct Group {
 
 /// Where a group begins.
 #[derive(Clone, Debug)]
-pub(super) enum Entry {
+pub(super) enum GroupEntry {
     /// At the root of the operation.
     Root,
     /// At the root type, for objects on a path that leads back to it.
@@ -92,14 +92,14 @@ pub struct Input {
     pub has_typename: bool,
     /// The type of its objects, where only one is possible.
     pub only: Option<TypeId>,
-    /// What is sent of its objects, by their types; empty for leaves.
-    pub parts: Vec<Part>,
+    /// What is sent of its objects, by their types, as inline fragments select it; empty for leaves.
+    pub fragments: Vec<InputFragment>,
 }
 
 /// What is sent of the objects of some types.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub struct Part {
+pub struct InputFragment {
     /// The types, ascending.
     pub types: Vec<TypeId>,
     /// The members.
@@ -109,10 +109,10 @@ pub struct Part {
 impl Input {
     /// Returns whether a representation that has this one needs the other one no more.
     pub(super) fn covers(&self, other: &Input) -> bool {
-        let is_covered = |(part, other): (&Part, &Part)| {
-            let inputs = part.inputs.iter().zip(&other.inputs);
-            part.types == other.types
-                && part.inputs.len() == other.inputs.len()
+        let is_covered = |(fragment, other): (&InputFragment, &InputFragment)| {
+            let inputs = fragment.inputs.iter().zip(&other.inputs);
+            fragment.types == other.types
+                && fragment.inputs.len() == other.inputs.len()
                 && inputs.into_iter().all(|(input, other)| input.covers(other))
         };
         self.name == other.name
@@ -120,18 +120,18 @@ impl Input {
             && self.is_key >= other.is_key
             && self.has_typename == other.has_typename
             && self.only == other.only
-            && self.parts.len() == other.parts.len()
-            && self.parts.iter().zip(&other.parts).all(is_covered)
+            && self.fragments.len() == other.fragments.len()
+            && self.fragments.iter().zip(&other.fragments).all(is_covered)
     }
 }
 
-impl Entry {
+impl GroupEntry {
     /// Returns the classes that the group begins at, the root aside.
     pub(super) fn classes(&self) -> &[ClassId] {
         match self {
-            Entry::Root => &[],
-            Entry::Reentry(class) => std::slice::from_ref(class),
-            Entry::Entities { classes, .. } => classes,
+            GroupEntry::Root => &[],
+            GroupEntry::Reentry(class) => std::slice::from_ref(class),
+            GroupEntry::Entities { classes, .. } => classes,
         }
     }
 }

@@ -9,17 +9,17 @@ use std::sync::Arc;
 use bytes::Bytes;
 use graphql_service::RequestContext;
 
-use super::fetch::Target;
+use super::fetch::FetchTarget;
 use super::notes::Note;
-use crate::sharing::{Boarded, Flight, Flights, ROUNDS, Savings, Verdict, is_shareable};
+use crate::sharing::{Flight, FlightRole, Flights, ROUNDS, Savings, Verdict, is_shareable};
 use crate::supergraph::SubgraphId;
 use crate::transport::{SubgraphRequest, TracedRequest, TransportError};
 
 /// The requests to subgraphs that are in flight.
-pub(crate) type SubgraphFlights = Flights<SubgraphKey, Landed>;
+pub(crate) type SubgraphFlights = Flights<SubgraphKey, SharedResponse>;
 
 /// What came of a request. The error is shared by all that wait for it.
-pub(crate) type Landed = Result<Bytes, Arc<TransportError>>;
+pub(crate) type SharedResponse = Result<Bytes, Arc<TransportError>>;
 
 /// What must be equal for two requests to share. The number of a subgraph is that of the gateway's supergraph: each gateway has
 /// flights of its own.
@@ -49,14 +49,14 @@ impl Hash for SubgraphKey {
 }
 
 /// How the requests of one execution are shared.
-pub(crate) struct Sharing {
+pub(crate) struct RequestSharing {
     flights: Arc<SubgraphFlights>,
     savings: Option<Arc<dyn Savings>>,
     /// The hash of the context, which all of them have in common.
     hash: u64,
 }
 
-impl Sharing {
+impl RequestSharing {
     /// Returns how requests in a context are shared, if they may be.
     pub(crate) fn of(
         flights: &Arc<SubgraphFlights>,
@@ -66,7 +66,7 @@ impl Sharing {
         is_shareable(context).then(|| {
             let mut state = flights.hasher().build_hasher();
             context.hash_interchangeable(&mut state);
-            Arc::new(Sharing {
+            Arc::new(RequestSharing {
                 flights: Arc::clone(flights),
                 savings: savings.cloned(),
                 hash: state.finish(),
@@ -74,7 +74,7 @@ impl Sharing {
         })
     }
 
-    fn key(&self, target: &Target, body: &Bytes) -> Arc<SubgraphKey> {
+    fn key(&self, target: &FetchTarget, body: &Bytes) -> Arc<SubgraphKey> {
         let hashed = (self.hash, target.subgraph, &**body);
         Arc::new(SubgraphKey {
             hash: self.flights.hasher().hash_one(hashed),
@@ -85,20 +85,24 @@ impl Sharing {
     }
 }
 
-impl Target {
+impl FetchTarget {
     /// Sends a query, unless an equal one is in flight.
-    pub(super) async fn shared(&self, sharing: &Sharing, request: SubgraphRequest) -> Landed {
+    pub(super) async fn shared(
+        &self,
+        sharing: &RequestSharing,
+        request: SubgraphRequest,
+    ) -> SharedResponse {
         let key = sharing.key(self, &request.body);
         for round in 1..=ROUNDS {
             let begin = |context| self.exchange(request.clone(), context);
             match sharing.flights.board(&key, &self.context, begin) {
-                Boarded::Leading(flight) => {
+                FlightRole::Leader(flight) => {
                     let landed = flight.outcome(&self.context).await;
                     return landed.expect("transports do not panic");
                 }
-                Boarded::Joined(flight) => {
+                FlightRole::Joiner(flight) => {
                     let landed = self.joined(&request, &flight).await;
-                    let is_final = |landed: &Landed| verdict(landed).is_final(round);
+                    let is_final = |landed: &SharedResponse| verdict(landed).is_final(round);
                     if let Some(landed) = landed.filter(is_final) {
                         self.note_joined(sharing, flight.leader());
                         return landed;
@@ -110,7 +114,11 @@ impl Target {
     }
 
     /// Waits for the answer to an equal request. There is none if the transport has panicked.
-    async fn joined(&self, request: &SubgraphRequest, flight: &Flight<Landed>) -> Option<Landed> {
+    async fn joined(
+        &self,
+        request: &SubgraphRequest,
+        flight: &Flight<SharedResponse>,
+    ) -> Option<SharedResponse> {
         let (subgraph, leader) = (self.subgraph(), flight.leader());
         let (name, request_id) = (&*subgraph.name, &self.context.call.request_id);
         tracing::debug!(
@@ -125,7 +133,7 @@ impl Target {
         Some(landed)
     }
 
-    fn note_joined(&self, sharing: &Sharing, leader: &str) {
+    fn note_joined(&self, sharing: &RequestSharing, leader: &str) {
         if let Some(savings) = &sharing.savings {
             savings.subgraph_request(&self.subgraph().name);
         }
@@ -138,7 +146,7 @@ impl Target {
     }
 }
 
-fn verdict(landed: &Landed) -> Verdict {
+fn verdict(landed: &SharedResponse) -> Verdict {
     let Err(error) = landed else {
         return Verdict::Valid;
     };

@@ -1,46 +1,61 @@
-//! Finds the subgraph that a field is fetched from.
+//! The candidates for fetching a field: groups that can fetch it, and subgraphs that a new group could ask.
 //!
-//! A way is left out where another one is surely as good. What is left are choices, the most promising first.
+//! A candidate is left out where another one is surely as good. The others are choices, the most promising first.
 
 use std::collections::BTreeSet;
 
-use super::builder::{Builder, Fail};
-use super::group::{ContextValue, Entry, Group, GroupId, Input, Part};
-use super::moves::Wave;
-use super::ways::Way;
-use crate::operation::{ClassId, NodeId};
+use super::builder::{PlanBuilder, PlanFailure};
+use super::entry_candidates::EntryCandidate;
+use super::fetch_group::{ContextValue, FetchGroup, GroupEntry, GroupId, Input, InputFragment};
+use super::reach_cache::Wave;
+use super::types::KeyFetch;
+use crate::operation::{ClassId, FieldSelection, NodeId};
 use crate::supergraph::{FieldSet, Selected, SubgraphId};
 
-/// When something is needed.
+/// The waves before which something is needed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Due {
+pub(super) struct WaveDeadline {
     /// Before this wave if possible: what it is needed for can be had then. `None` where clients need it.
-    soon: Option<u32>,
+    soft: Option<u32>,
     /// Before this wave at the latest.
-    pub(super) last: u32,
+    pub(super) hard: u32,
 }
 
 /// How a field can be fetched.
 #[derive(Clone, Copy, Debug)]
-enum Source {
+enum FetchCandidate {
     /// In a group that has the object.
-    Here(GroupId),
+    Group(GroupId),
     /// In a subgraph that the object has to be made present in.
     Enter(SubgraphId),
     /// In a subgraph that has to be given what the field requires.
-    Given(SubgraphId),
+    WithInputs(SubgraphId),
 }
 
 /// The groups in which a field can be fetched as they are, the earliest first.
-struct Here {
+struct CandidateGroups {
     /// Those that fetch it already.
     known: Vec<GroupId>,
     /// Those that can.
     inline: Vec<GroupId>,
 }
 
-/// A subgraph that a field can be fetched from otherwise, with the wave after which it is.
-type There = (Wave, SubgraphId, Source);
+/// A subgraph that a field can be fetched from otherwise.
+struct CandidateSubgraph {
+    /// The wave after which it is fetched.
+    wave: Wave,
+    subgraph: SubgraphId,
+    candidate: FetchCandidate,
+}
+
+/// What a field is given that requires others, or values from contexts.
+#[derive(Clone, Copy)]
+struct FieldInputs<'g> {
+    inputs: &'g [Input],
+    contexts: &'g [ContextValue],
+    /// The groups that must be complete before.
+    before: &'g BTreeSet<GroupId>,
+}
 
 /// What is put into representations, and the groups that must be complete before.
 pub(super) type Inputs = (Vec<Input>, BTreeSet<GroupId>);
@@ -70,127 +85,144 @@ impl<'n> Needed<'n> {
     }
 }
 
-impl Due {
+impl WaveDeadline {
     /// What clients need is complete before the wave `last`.
     pub(super) fn of_clients(last: u32) -> Self {
-        Due { soon: None, last }
+        WaveDeadline {
+            soft: None,
+            hard: last,
+        }
     }
 
     /// Returns when the inputs of a group are needed that is likely to be in a wave.
     pub(super) fn of_inputs(self, wave: Wave) -> Self {
-        let last = self.last.saturating_sub(1);
-        Due {
-            soon: Some(wave.likely.map_or(last, |wave| wave.min(last))),
-            last,
+        let hard = self.hard.saturating_sub(1);
+        WaveDeadline {
+            soft: Some(wave.likely.map_or(hard, |wave| wave.min(hard))),
+            hard,
         }
     }
 
     fn is_of_clients(self) -> bool {
-        self.soon.is_none()
+        self.soft.is_none()
     }
 
     /// Returns whether a wave is likely to be too late for what is hoped for.
     pub(super) fn is_late(self, wave: Wave) -> bool {
-        self.soon.is_some_and(|soon| !wave.is_likely_before(soon))
+        self.soft.is_some_and(|soft| !wave.is_likely_before(soft))
     }
 }
 
-impl<'s> Builder<'s> {
+impl<'s> PlanBuilder<'s> {
     /// Finds a place for a field.
-    pub(super) fn place(&mut self, node: NodeId, due: Due) -> Result<GroupId, Fail> {
+    pub(super) fn place(
+        &mut self,
+        node: NodeId,
+        deadline: WaveDeadline,
+    ) -> Result<GroupId, PlanFailure> {
         self.bound()?;
-        let sources = self.sources(node, due);
-        if sources.is_empty() {
+        let candidates = self.fetch_candidates(node, deadline);
+        if candidates.is_empty() {
             return Err(self.impossible(node));
         }
-        let chosen = self.choices.choose(sources.len());
-        let group = match sources[chosen] {
-            Source::Here(group) => group,
-            Source::Enter(subgraph) => {
+        let chosen = self.choices.choose(candidates.len());
+        let group = match candidates[chosen] {
+            FetchCandidate::Group(group) => group,
+            FetchCandidate::Enter(subgraph) => {
                 let class = self.tree.node(node).class;
-                self.enter(class, node, subgraph, due)?
+                self.enter(class, node, subgraph, deadline)?
             }
-            Source::Given(subgraph) => self.given(node, subgraph, due)?,
+            FetchCandidate::WithInputs(subgraph) => self.given(node, subgraph, deadline)?,
         };
         self.add(group, node);
-        self.in_time(group, due)
+        self.in_time(group, deadline)
     }
 
-    /// Returns how a field can be fetched, the most promising way first.
-    fn sources(&mut self, node: NodeId, due: Due) -> Vec<Source> {
-        let here = self.here(node, due);
-        if due.is_of_clients()
-            && let Some(only) = self.suffices(node, &here)
+    /// Returns how a field can be fetched, the most promising candidate first.
+    fn fetch_candidates(&mut self, node: NodeId, deadline: WaveDeadline) -> Vec<FetchCandidate> {
+        let groups = self.candidate_groups(node, deadline);
+        if deadline.is_of_clients()
+            && let Some(only) = self.suffices(node, &groups)
         {
-            return vec![Source::Here(only)];
+            return vec![FetchCandidate::Group(only)];
         }
-        let there = self.there(node, due, &here);
-        let first = here.known.first().or(here.inline.first()).copied();
+        let subgraphs = self.candidate_subgraphs(node, deadline, &groups);
+        let first = groups.known.first().or(groups.inline.first()).copied();
         if let Some(first) = first
             && self.groups[first].is_fixed
             && self.has_all_below(node, first)
-            && !there
+            && !subgraphs
                 .iter()
-                .any(|(wave, ..)| wave.can_be_before(self.groups[first].wave))
+                .any(|other| other.wave.can_be_before(self.groups[first].wave))
         {
-            return vec![Source::Here(first)];
+            return vec![FetchCandidate::Group(first)];
         }
-        self.in_order(node, due, here, there)
+        self.in_order(node, deadline, groups, subgraphs)
     }
 
-    /// Puts ways to fetch a field in order.
-    fn in_order(&self, node: NodeId, due: Due, here: Here, there: Vec<There>) -> Vec<Source> {
+    /// Puts candidates for fetching a field in order.
+    fn in_order(
+        &self,
+        node: NodeId,
+        deadline: WaveDeadline,
+        groups: CandidateGroups,
+        subgraphs: Vec<CandidateSubgraph>,
+    ) -> Vec<FetchCandidate> {
         let class = self.tree.node(node).class;
         let is_leaf = self.tree.node(node).is_leaf;
-        let known = here.known.into_iter().map(|group| (0, group));
-        let inline = here.inline.into_iter();
+        let known = groups.known.into_iter().map(|group| (0, group));
+        let inline = groups.inline.into_iter();
         let inline = inline.map(|group| (if is_leaf { 1 } else { 2 }, group));
-        let here = known.chain(inline).map(|(tier, group)| {
-            let Group { wave, subgraph, .. } = self.groups[group];
-            (tier, Wave::at(wave), subgraph, Source::Here(group))
+        let in_groups = known.chain(inline).map(|(tier, group)| {
+            let FetchGroup { wave, subgraph, .. } = self.groups[group];
+            (tier, Wave::at(wave), subgraph, FetchCandidate::Group(group))
         });
-        let there = there.into_iter();
-        let there = there.map(|(wave, subgraph, source)| (2, wave, subgraph, source));
-        let mut sources: Vec<_> = here.chain(there).collect();
-        if sources.len() > 1 {
-            sources.sort_by_cached_key(|(tier, wave, subgraph, source)| {
+        let subgraphs = subgraphs
+            .into_iter()
+            .map(|other| (2, other.wave, other.subgraph, other.candidate));
+        let mut candidates: Vec<_> = in_groups.chain(subgraphs).collect();
+        if candidates.len() > 1 {
+            candidates.sort_by_cached_key(|(tier, wave, subgraph, candidate)| {
                 let below = self.missing(node, *subgraph);
                 (
-                    due.is_late(*wave),
+                    deadline.is_late(*wave),
                     *tier,
                     wave.likely
                         .map(|wave| wave + u32::from(below > 0))
                         .unwrap_or(u32::MAX),
                     below,
                     usize::MAX - self.covered(class, node, *subgraph),
-                    source.rank(),
+                    candidate.rank(),
                     *subgraph,
                 )
             });
         }
-        sources.into_iter().map(|(.., source)| source).collect()
+        candidates
+            .into_iter()
+            .map(|(.., candidate)| candidate)
+            .collect()
     }
 
     /// Returns the groups in which a field can be fetched as they are.
-    fn here(&self, node: NodeId, due: Due) -> Here {
+    fn candidate_groups(&self, node: NodeId, deadline: WaveDeadline) -> CandidateGroups {
         let in_order = |mut groups: Vec<GroupId>| {
-            groups.retain(|group| self.groups[*group].wave < due.last);
+            groups.retain(|group| self.groups[*group].wave < deadline.hard);
             groups.sort_by_key(|group| (self.groups[*group].wave, *group));
             groups
         };
         let known = self.fetched.get(&node).cloned().unwrap_or_default();
         let mut inline = self.presences(self.tree.node(node).class);
         inline.retain(|group| !known.contains(group) && self.is_inline(*group, node));
-        Here {
+        CandidateGroups {
             known: in_order(known),
             inline: in_order(inline),
         }
     }
 
     /// Returns a group than which none is better for what clients need: all below can be had there too.
-    fn suffices(&self, node: NodeId, here: &Here) -> Option<GroupId> {
-        let mut inline = here.inline.iter();
-        let known = here.known.first();
+    fn suffices(&self, node: NodeId, groups: &CandidateGroups) -> Option<GroupId> {
+        let mut inline = groups.inline.iter();
+        let known = groups.known.first();
         let found = known.or_else(|| inline.find(|group| self.has_all_below(node, **group)));
         found.copied()
     }
@@ -200,26 +232,40 @@ impl<'s> Builder<'s> {
     }
 
     /// Returns the subgraphs from which a field can be fetched otherwise, with the waves after which it is.
-    fn there(&mut self, node: NodeId, due: Due, here: &Here) -> Vec<There> {
+    fn candidate_subgraphs(
+        &mut self,
+        node: NodeId,
+        deadline: WaveDeadline,
+        groups: &CandidateGroups,
+    ) -> Vec<CandidateSubgraph> {
         let field = self.tree.node(node).field;
         let mut found = Vec::new();
         for join in self.graph.resolvers(field) {
             self.steps += 1;
             let subgraph = join.subgraph;
             let wave = self.resolved(node, subgraph);
-            if !wave.can_be_before(due.last) {
+            if !wave.can_be_before(deadline.hard) {
                 continue;
             }
-            let source = match join.is_plain() {
-                true => Source::Enter(subgraph),
-                false if self.computing.contains(&node) => continue,
-                false => Source::Given(subgraph),
+            let candidate = if join.is_plain() {
+                FetchCandidate::Enter(subgraph)
+            } else if self.computing.contains(&node) {
+                continue;
+            } else {
+                FetchCandidate::WithInputs(subgraph)
             };
-            let groups = here.known.iter().chain(&here.inline);
-            let mut groups = groups.filter(|group| self.groups[**group].subgraph == subgraph);
-            let is_better = groups.all(|group| self.is_better(wave, *group, due));
+            let mut known = groups
+                .known
+                .iter()
+                .chain(&groups.inline)
+                .filter(|group| self.groups[**group].subgraph == subgraph);
+            let is_better = known.all(|group| self.is_better(wave, *group, deadline));
             if is_better {
-                found.push((wave, subgraph, source));
+                found.push(CandidateSubgraph {
+                    wave,
+                    subgraph,
+                    candidate,
+                });
             }
         }
         found
@@ -227,9 +273,9 @@ impl<'s> Builder<'s> {
 
     /// Returns whether making an object present once more can be better than a group of the same subgraph:
     /// it is earlier, or the group may yet be given what waits for it.
-    pub(super) fn is_better(&self, wave: Wave, group: GroupId, due: Due) -> bool {
+    pub(super) fn is_better(&self, wave: Wave, group: GroupId, deadline: WaveDeadline) -> bool {
         wave.can_be_before(self.groups[group].wave)
-            || (!due.is_of_clients() && !self.groups[group].is_fixed)
+            || (!deadline.is_of_clients() && !self.groups[group].is_fixed)
     }
 
     /// Returns how many fields of a class a subgraph could fetch that have no place yet.
@@ -278,7 +324,12 @@ impl<'s> Builder<'s> {
     }
 
     /// Fetches a field that requires others, or values from contexts: in a request that is given them.
-    fn given(&mut self, node: NodeId, subgraph: SubgraphId, due: Due) -> Result<GroupId, Fail> {
+    fn given(
+        &mut self,
+        node: NodeId,
+        subgraph: SubgraphId,
+        deadline: WaveDeadline,
+    ) -> Result<GroupId, PlanFailure> {
         let (class, field) = (self.tree.node(node).class, self.tree.node(node).field);
         let Some(join) = self.graph.resolves(subgraph, field) else {
             return Err(self.impossible(node));
@@ -286,14 +337,20 @@ impl<'s> Builder<'s> {
         let wave = self.resolved(node, subgraph);
         self.computing.push(node);
         let (inputs, mut before) = match &join.requires {
-            Some(requires) => self.inputs(class, Needed::Value(requires), due.of_inputs(wave))?,
+            Some(requires) => {
+                self.inputs(class, Needed::Value(requires), deadline.of_inputs(wave))?
+            }
             None => Inputs::default(),
         };
-        let (contexts, more) = self.context_values(class, join, due.of_inputs(wave))?;
+        let (contexts, more) = self.context_values(class, join, deadline.of_inputs(wave))?;
         self.computing.pop();
         before.extend(more);
-        let given = (inputs.as_slice(), contexts.as_slice());
-        let (free, late) = self.open_groups(class, subgraph, given, &before);
+        let given = FieldInputs {
+            inputs: &inputs,
+            contexts: &contexts,
+            before: &before,
+        };
+        let (free, late) = self.open_groups(class, subgraph, given);
         if let (Some(group), false, None) = (free.first(), contexts.is_empty(), &join.requires)
             && !wave.can_be_before(self.groups[*group].wave)
         {
@@ -311,18 +368,24 @@ impl<'s> Builder<'s> {
             self.give(late[group], inputs, &before);
             return Ok(late[group]);
         }
-        let mut ways = self.ways(class, subgraph, due);
-        ways.retain(|(_, way)| matches!(way, Way::Key(_)));
-        if ways.is_empty() {
+        let mut candidates = self.entry_candidates(class, subgraph, deadline);
+        candidates.retain(|(_, candidate)| matches!(candidate, EntryCandidate::Key(_)));
+        if candidates.is_empty() {
             return Err(self.impossible(node));
         }
-        let (wave, Way::Key(key)) = ways[self.choices.choose(ways.len())] else {
+        let (wave, EntryCandidate::Key(key)) = candidates[self.choices.choose(candidates.len())]
+        else {
             return Err(self.impossible(node));
         };
+        let fetch = KeyFetch {
+            subgraph,
+            key,
+            wave,
+        };
         let group = if contexts.is_empty() {
-            self.by_key((class, subgraph), key, wave, due)?
+            self.by_key(class, fetch, deadline)?
         } else {
-            self.by_key_and_contexts((class, subgraph), key, (wave, due), contexts)?
+            self.by_key_and_contexts(class, fetch, deadline, contexts)?
         };
         self.give(group, inputs, &before);
         Ok(group)
@@ -335,9 +398,13 @@ impl<'s> Builder<'s> {
         &self,
         class: ClassId,
         subgraph: SubgraphId,
-        (inputs, contexts): (&[Input], &[ContextValue]),
-        before: &BTreeSet<GroupId>,
+        given: FieldInputs<'_>,
     ) -> (Vec<GroupId>, Vec<GroupId>) {
+        let FieldInputs {
+            inputs,
+            contexts,
+            before,
+        } = given;
         let entered = match contexts {
             [] => self.entered.get(&class),
             _ => self.contextual.get(&class),
@@ -345,9 +412,9 @@ impl<'s> Builder<'s> {
         let entered = entered.into_iter().flatten().copied();
         let open = entered.filter(|id| {
             let group = &self.groups[*id];
-            let Entry::Entities {
+            let GroupEntry::Entities {
                 inputs: known,
-                contexts: given,
+                contexts: known_contexts,
                 ..
             } = &group.entry
             else {
@@ -359,7 +426,7 @@ impl<'s> Builder<'s> {
                     .any(|known| known.name == input.name && known.key != input.key)
             };
             group.subgraph == subgraph
-                && given == contexts
+                && known_contexts == contexts
                 && !inputs.iter().any(differs)
                 && !before.iter().any(|other| self.waits_for(*other, *id))
         });
@@ -372,7 +439,7 @@ impl<'s> Builder<'s> {
     }
 
     fn give(&mut self, group: GroupId, inputs: Vec<Input>, before: &BTreeSet<GroupId>) {
-        if let Entry::Entities { inputs: known, .. } = &mut self.groups[group].entry {
+        if let GroupEntry::Entities { inputs: known, .. } = &mut self.groups[group].entry {
             for input in inputs {
                 if !known.iter().any(|known| known.covers(&input)) {
                     known.push(input);
@@ -387,8 +454,8 @@ impl<'s> Builder<'s> {
         &mut self,
         class: ClassId,
         needed: Needed<'_>,
-        due: Due,
-    ) -> Result<Inputs, Fail> {
+        deadline: WaveDeadline,
+    ) -> Result<Inputs, PlanFailure> {
         let (mut inputs, mut before) = (Vec::new(), BTreeSet::new());
         let set = needed.set();
         let supergraph = self.graph.supergraph();
@@ -401,27 +468,28 @@ impl<'s> Builder<'s> {
             else {
                 continue;
             };
+            let ty = self.tree.class(class).ty();
+            let selection = FieldSelection::new(supergraph, ty, name, arguments);
             let node = if inner.is_empty() {
-                self.tree.leaf(supergraph, class, name, arguments)?
+                self.tree.leaf(supergraph, class, selection)?
             } else {
-                self.tree
-                    .branch(self.graph, class, (name, arguments), inner)?
+                self.tree.branch(self.graph, class, selection, inner)?
             };
-            before.insert(self.place(node, due)?);
+            before.insert(self.place(node, deadline)?);
             if !inner.is_empty() {
                 // Objects of abstract types say their types in representations.
-                self.tell_types(node, due)?;
+                self.tell_types(node, deadline)?;
                 before.extend(self.typed.get(&node));
             }
-            let mut parts = Vec::new();
+            let mut fragments = Vec::new();
             for below in self.tree.node(node).classes.clone() {
                 if inner.is_empty() || self.presences(below).is_empty() {
                     continue;
                 }
-                let (inputs, more) = self.inputs(below, needed.with(inner), due)?;
+                let (inputs, more) = self.inputs(below, needed.with(inner), deadline)?;
                 before.extend(more);
                 let types = self.tree.class(below).types.clone();
-                parts.push(Part { types, inputs });
+                fragments.push(InputFragment { types, inputs });
             }
             let declared = supergraph.field(self.tree.node(node).field).inner;
             let is_abstract = supergraph.ty(declared).is_abstract();
@@ -432,19 +500,19 @@ impl<'s> Builder<'s> {
                 is_key: matches!(needed, Needed::Key(_)),
                 has_typename: is_abstract || inner.selections.contains(&Selected::Typename),
                 only: (!is_abstract && !inner.is_empty()).then_some(declared),
-                parts,
+                fragments,
             });
         }
         Ok((inputs, before))
     }
 }
 
-impl Source {
+impl FetchCandidate {
     fn rank(self) -> u8 {
         match self {
-            Source::Here(_) => 0,
-            Source::Enter(_) => 1,
-            Source::Given(_) => 2,
+            FetchCandidate::Group(_) => 0,
+            FetchCandidate::Enter(_) => 1,
+            FetchCandidate::WithInputs(_) => 2,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The moves of a supergraph as planning asks for them: the answers are kept, since candidates ask the same.
+//! A cache of answers from the graph of moves: how soon objects are present in subgraphs, keys are known and fields are
+//! resolved. All candidate plans ask for the same.
 
 use std::cell::{Cell, RefCell};
 use std::hash::Hash;
@@ -8,24 +9,24 @@ use crate::graph::{Graph, Waves};
 use crate::hash::HashMap;
 use crate::supergraph::{FieldId, FieldSet, SubgraphId, TypeId};
 
-/// Answers that are kept at most.
-const KEPT: usize = 20_000;
+/// Maximum number of entries of the cache.
+const MAX_ENTRIES: usize = 20_000;
 
-/// The moves of a supergraph.
+/// Answers from the graph of moves, each computed once.
 #[derive(Debug)]
-pub(super) struct Moves<'s> {
+pub(super) struct ReachCache<'s> {
     /// What can be planned.
     pub(super) graph: Graph<'s>,
     /// The same with what is provided on some path, which may help: no plan is earlier than it says.
-    hopeful: Option<Graph<'s>>,
-    spread: Answers<(bool, TypeId), Rc<Waves>>,
-    ready: Answers<(bool, TypeId, usize), Option<u32>>,
-    resolved: Answers<(bool, TypeId, FieldId, SubgraphId), Option<u32>>,
+    optimistic: Option<Graph<'s>>,
+    spread: CacheEntries<(bool, TypeId), Rc<Waves>>,
+    ready: CacheEntries<(bool, TypeId, usize), Option<u32>>,
+    resolved: CacheEntries<(bool, TypeId, FieldId, SubgraphId), Option<u32>>,
     room: Cell<usize>,
 }
 
-/// Answers, by what they are about and where objects are present.
-type Answers<K, A> = RefCell<HashMap<K, HashMap<Waves, A>>>;
+/// The entries for one kind of answer, by what it is about and where objects are present.
+type CacheEntries<K, A> = RefCell<HashMap<K, HashMap<Waves, A>>>;
 
 /// A wave: what is likely, and what nothing can be earlier than.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,29 +42,29 @@ pub(super) struct Reached {
     pub(super) least: Rc<Waves>,
 }
 
-impl<'s> Moves<'s> {
+impl<'s> ReachCache<'s> {
     pub(super) fn new(graph: Graph<'s>) -> Self {
         let is_more = graph.supergraph().has_provided();
-        Moves {
+        ReachCache {
             graph,
-            hopeful: is_more.then(|| graph.hopeful()),
+            optimistic: is_more.then(|| graph.optimistic()),
             spread: RefCell::default(),
             ready: RefCell::default(),
             resolved: RefCell::default(),
-            room: Cell::new(KEPT),
+            room: Cell::new(MAX_ENTRIES),
         }
     }
 
     /// Returns the graph that tells what nothing can be earlier than.
-    pub(super) fn hopeful(&self) -> Graph<'s> {
-        self.hopeful.unwrap_or(self.graph)
+    pub(super) fn optimistic(&self) -> Graph<'s> {
+        self.optimistic.unwrap_or(self.graph)
     }
 
     /// Works something out for what is likely, and for what nothing can be earlier than.
     pub(super) fn both(&self, mut of: impl FnMut(Graph<'s>) -> Rc<Waves>) -> Reached {
         let likely = of(self.graph);
-        let least = match self.hopeful {
-            Some(hopeful) => of(hopeful),
+        let least = match self.optimistic {
+            Some(optimistic) => of(optimistic),
             None => Rc::clone(&likely),
         };
         Reached { likely, least }
@@ -71,8 +72,8 @@ impl<'s> Moves<'s> {
 
     /// Adds the subgraphs that entities of a type reach by keys.
     pub(super) fn spread(&self, graph: Graph<'s>, ty: TypeId, waves: &Waves) -> Rc<Waves> {
-        let key = (graph.is_hopeful(), ty);
-        self.kept(&self.spread, key, waves, || {
+        let key = (graph.is_optimistic(), ty);
+        self.cached(&self.spread, key, waves, || {
             let mut spread = waves.clone();
             graph.spread(ty, &mut spread);
             Rc::new(spread)
@@ -83,9 +84,12 @@ impl<'s> Moves<'s> {
     pub(super) fn ready(&self, ty: TypeId, set: &'s FieldSet, reached: &Reached) -> Wave {
         let place = std::ptr::from_ref(set).addr();
         self.wave(reached, |graph, waves| {
-            self.kept(&self.ready, (graph.is_hopeful(), ty, place), waves, || {
-                graph.ready(ty, set, waves)
-            })
+            self.cached(
+                &self.ready,
+                (graph.is_optimistic(), ty, place),
+                waves,
+                || graph.ready(ty, set, waves),
+            )
         })
     }
 
@@ -93,7 +97,8 @@ impl<'s> Moves<'s> {
     /// objects themselves are concerned.
     pub(super) fn resolved(
         &self,
-        (ty, field): (TypeId, FieldId),
+        ty: TypeId,
+        field: FieldId,
         subgraph: SubgraphId,
         reached: &Reached,
     ) -> Wave {
@@ -101,8 +106,8 @@ impl<'s> Moves<'s> {
             if graph.resolves(subgraph, field)?.is_plain() {
                 return waves.get(subgraph);
             }
-            let key = (graph.is_hopeful(), ty, field, subgraph);
-            self.kept(&self.resolved, key, waves, || {
+            let key = (graph.is_optimistic(), ty, field, subgraph);
+            self.cached(&self.resolved, key, waves, || {
                 graph.resolved(ty, field, subgraph, waves)
             })
         })
@@ -110,21 +115,21 @@ impl<'s> Moves<'s> {
 
     fn wave(&self, reached: &Reached, of: impl Fn(Graph<'s>, &Waves) -> Option<u32>) -> Wave {
         let likely = of(self.graph, &reached.likely);
-        let least = match self.hopeful {
-            Some(hopeful) => of(hopeful, &reached.least),
+        let least = match self.optimistic {
+            Some(optimistic) => of(optimistic, &reached.least),
             None => likely,
         };
         Wave { likely, least }
     }
 
-    fn kept<K: Hash + Eq, A: Clone>(
+    fn cached<K: Hash + Eq, A: Clone>(
         &self,
-        answers: &Answers<K, A>,
+        entries: &CacheEntries<K, A>,
         key: K,
         waves: &Waves,
         answer: impl FnOnce() -> A,
     ) -> A {
-        let known = answers.borrow();
+        let known = entries.borrow();
         if let Some(known) = known.get(&key).and_then(|known| known.get(waves)) {
             return known.clone();
         }
@@ -132,7 +137,7 @@ impl<'s> Moves<'s> {
         let answer = answer();
         if self.room.get() > 0 {
             self.room.set(self.room.get() - 1);
-            let mut known = answers.borrow_mut();
+            let mut known = entries.borrow_mut();
             let known = known.entry(key).or_default();
             known.insert(waves.clone(), answer.clone());
         }

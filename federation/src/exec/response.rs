@@ -8,14 +8,14 @@ use bytes::Bytes;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::found::Errors;
 use super::store::{OBJECT, ObjectId, Place, Store, Type, VALUE, Value};
+use super::subgraph_errors::SubgraphErrors;
 use crate::plan::{Members, Shape};
 use crate::supergraph::Supergraph;
 use crate::transport::Allowance;
 
 /// What the data of an answer must be.
-pub(super) enum Expected<'e> {
+pub(super) enum ExpectedData<'e> {
     /// An object.
     Object(&'e Members),
     /// Lists of entities by key, and what each of them must have.
@@ -23,13 +23,13 @@ pub(super) enum Expected<'e> {
 }
 
 /// The answer of a subgraph.
-pub(super) struct Answer<'a> {
-    pub(super) data: Data,
-    pub(super) errors: Errors<'a>,
+pub(super) struct SubgraphResponse<'a> {
+    pub(super) data: ResponseData,
+    pub(super) errors: SubgraphErrors<'a>,
 }
 
 /// The data of an answer. Nothing leads to its objects yet.
-pub(super) enum Data {
+pub(super) enum ResponseData {
     /// There are none.
     Null,
     /// They are not an object.
@@ -41,7 +41,7 @@ pub(super) enum Data {
 
 /// Why an answer cannot be read.
 #[derive(Debug)]
-pub(super) enum Unread {
+pub(super) enum ReadError {
     /// It is not a GraphQL response.
     NoAnswer,
     /// There is no memory for it.
@@ -60,18 +60,18 @@ const COUNTED: usize = 64 << 10;
 /// When it cannot be read. The store is as it was then.
 pub(super) fn read<'a>(
     body: &'a Bytes,
-    expected: Expected<'_>,
+    expected: ExpectedData<'_>,
     supergraph: &Supergraph,
     store: &mut Store,
     allowance: &Allowance,
-) -> Result<Answer<'a>, Unread> {
-    let text = std::str::from_utf8(body).map_err(|_| Unread::NoAnswer)?;
+) -> Result<SubgraphResponse<'a>, ReadError> {
+    let text = std::str::from_utf8(body).map_err(|_| ReadError::NoAnswer)?;
     if text.len() > MOST {
-        return Err(Unread::OutOfMemory);
+        return Err(ReadError::OutOfMemory);
     }
-    let before = store.filling();
+    let before = store.savepoint();
     store.add_answer(body.clone());
-    let mut reading = Reading {
+    let mut reader = ResponseReader {
         text,
         supergraph,
         store,
@@ -81,24 +81,24 @@ pub(super) fn read<'a>(
         is_full: false,
     };
     let mut json = serde_json::Deserializer::from_str(text);
-    let read = json.deserialize_map(Envelope {
+    let read = json.deserialize_map(ResponseVisitor {
         expected,
-        reading: &mut reading,
+        reader: &mut reader,
     });
     let read = read.and_then(|answer| json.end().map(|()| answer));
-    reading.flush();
-    if reading.is_full {
-        store.take_back(before);
-        return Err(Unread::OutOfMemory);
+    reader.flush();
+    if reader.is_full {
+        store.roll_back(before);
+        return Err(ReadError::OutOfMemory);
     }
     read.map_err(|_| {
-        store.take_back(before);
-        Unread::NoAnswer
+        store.roll_back(before);
+        ReadError::NoAnswer
     })
 }
 
-/// An answer that is being read.
-struct Reading<'r> {
+/// Reads an answer into the store.
+struct ResponseReader<'r> {
     text: &'r str,
     supergraph: &'r Supergraph,
     store: &'r mut Store,
@@ -109,7 +109,7 @@ struct Reading<'r> {
     is_full: bool,
 }
 
-impl Reading<'_> {
+impl ResponseReader<'_> {
     fn count<E: Error>(&mut self, bytes: usize) -> Result<(), E> {
         self.uncounted += bytes;
         if self.uncounted >= COUNTED {
@@ -138,27 +138,27 @@ impl Reading<'_> {
     }
 }
 
-struct Envelope<'r, 't, 'e> {
-    expected: Expected<'e>,
-    reading: &'r mut Reading<'t>,
+struct ResponseVisitor<'r, 't, 'e> {
+    expected: ExpectedData<'e>,
+    reader: &'r mut ResponseReader<'t>,
 }
 
-impl<'de> Visitor<'de> for Envelope<'_, '_, '_> {
-    type Value = Answer<'de>;
+impl<'de> Visitor<'de> for ResponseVisitor<'_, '_, '_> {
+    type Value = SubgraphResponse<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a GraphQL response")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Answer<'de>, A::Error> {
-        let Envelope { expected, reading } = self;
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SubgraphResponse<'de>, A::Error> {
+        let ResponseVisitor { expected, reader } = self;
         let (mut data, mut errors) = (None, None::<Option<&RawValue>>);
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
             match &*key {
                 "data" if data.is_none() => {
                     let expected = &expected;
-                    let reading = &mut *reading;
-                    data = Some(map.next_value_seed(DataSeed { expected, reading })?);
+                    let reader = &mut *reader;
+                    data = Some(map.next_value_seed(DataSeed { expected, reader })?);
                 }
                 "errors" if errors.is_none() => errors = Some(map.next_value()?),
                 "data" | "errors" => return Err(A::Error::custom("a member is given twice")),
@@ -166,47 +166,47 @@ impl<'de> Visitor<'de> for Envelope<'_, '_, '_> {
             }
         }
         // What is wrong with errors must not take the data away. Null counts as none.
-        let errors = errors.flatten().map(Errors::read);
-        Ok(Answer {
-            data: data.unwrap_or(Data::Null),
+        let errors = errors.flatten().map(SubgraphErrors::read);
+        Ok(SubgraphResponse {
+            data: data.unwrap_or(ResponseData::Null),
             errors: errors.unwrap_or_default(),
         })
     }
 }
 
 struct DataSeed<'r, 't, 'e> {
-    expected: &'r Expected<'e>,
-    reading: &'r mut Reading<'t>,
+    expected: &'r ExpectedData<'e>,
+    reader: &'r mut ResponseReader<'t>,
 }
 
 impl<'de> DeserializeSeed<'de> for DataSeed<'_, '_, '_> {
-    type Value = Data;
+    type Value = ResponseData;
 
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Data, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<ResponseData, D::Error> {
         match self.expected {
-            Expected::Object(members) => {
+            ExpectedData::Object(members) => {
                 let object = ObjectSeed {
                     members,
                     place: Place::Root,
-                    reading: self.reading,
+                    reader: self.reader,
                 };
                 Ok(match object.deserialize(from)? {
-                    Value::Object(object) => Data::Object(object),
-                    Value::Null => Data::Null,
-                    _ => Data::Misfit,
+                    Value::Object(object) => ResponseData::Object(object),
+                    Value::Null => ResponseData::Null,
+                    _ => ResponseData::Misfit,
                 })
             }
-            Expected::Entities(lists) => from.deserialize_any(ListsVisitor {
+            ExpectedData::Entities(lists) => from.deserialize_any(EntitiesVisitor {
                 lists,
-                reading: self.reading,
+                reader: self.reader,
             }),
         }
     }
 }
 
-struct ListsVisitor<'r, 't, 'e> {
+struct EntitiesVisitor<'r, 't, 'e> {
     lists: &'r [(Cow<'e, str>, &'e Members)],
-    reading: &'r mut Reading<'t>,
+    reader: &'r mut ResponseReader<'t>,
 }
 
 /// What stands for values of JSON that are not expected.
@@ -238,21 +238,21 @@ macro_rules! scalars {
     };
 }
 
-impl<'de> Visitor<'de> for ListsVisitor<'_, '_, '_> {
-    type Value = Data;
+impl<'de> Visitor<'de> for EntitiesVisitor<'_, '_, '_> {
+    type Value = ResponseData;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    scalars!(Data::Misfit, Data::Null);
+    scalars!(ResponseData::Misfit, ResponseData::Null);
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Data, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<ResponseData, A::Error> {
         while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Data::Misfit)
+        Ok(ResponseData::Misfit)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Data, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ResponseData, A::Error> {
         let mut found: Vec<Option<Vec<Value>>> = vec![None; self.lists.len()];
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
             let Some(position) = self.lists.iter().position(|(known, _)| *known == key) else {
@@ -262,14 +262,14 @@ impl<'de> Visitor<'de> for ListsVisitor<'_, '_, '_> {
             let value = map.next_value_seed(ObjectSeed {
                 members: self.lists[position].1,
                 place: Place::Root,
-                reading: &mut *self.reading,
+                reader: &mut *self.reader,
             })?;
             found[position] = match value {
-                Value::List(items) => Some(self.reading.store.items(items).to_vec()),
+                Value::List(items) => Some(self.reader.store.items(items).to_vec()),
                 _ => None,
             };
         }
-        Ok(Data::Entities(found))
+        Ok(ResponseData::Entities(found))
     }
 }
 
@@ -277,7 +277,7 @@ impl<'de> Visitor<'de> for ListsVisitor<'_, '_, '_> {
 struct ObjectSeed<'r, 't> {
     members: &'r Members,
     place: Place,
-    reading: &'r mut Reading<'t>,
+    reader: &'r mut ResponseReader<'t>,
 }
 
 impl<'de> DeserializeSeed<'de> for ObjectSeed<'_, '_> {
@@ -301,33 +301,33 @@ impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
         let ObjectSeed {
             members,
             place,
-            reading,
+            reader,
         } = self;
-        let begin = reading.items.len();
+        let begin = reader.items.len();
         loop {
             let item = ObjectSeed {
                 members,
                 place,
-                reading: &mut *reading,
+                reader: &mut *reader,
             };
             let Some(item) = list.next_element_seed(item)? else {
                 break;
             };
             // In the list, and among the items until that is complete.
-            reading.count(2 * VALUE)?;
-            reading.items.push(item);
+            reader.count(2 * VALUE)?;
+            reader.items.push(item);
         }
-        Ok(reading.store.add_list(reading.items.drain(begin..)))
+        Ok(reader.store.add_list(reader.items.drain(begin..)))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let ObjectSeed {
             members,
             place,
-            reading,
+            reader,
         } = self;
-        reading.count(OBJECT + members.width as usize * VALUE)?;
-        let object = reading.store.add_object(members.slot, members.width, place);
+        reader.count(OBJECT + members.layout.width as usize * VALUE)?;
+        let object = reader.store.add_object(members.layout, place);
         let mut expected = 0;
         while let Some(key) = map.next_key_seed(KeySeed { members, expected })? {
             match key {
@@ -335,22 +335,22 @@ impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
                     expected = position + 1;
                     let member = &members.list[position];
                     let value = match &member.shape {
-                        Shape::Leaf => reading.leaf(map.next_value::<&RawValue>()?.get()),
+                        Shape::Leaf => reader.leaf(map.next_value::<&RawValue>()?.get()),
                         Shape::Object(members) => map.next_value_seed(ObjectSeed {
                             members,
                             place: Place::In {
                                 object,
                                 member: member.place,
                             },
-                            reading: &mut *reading,
+                            reader: &mut *reader,
                         })?,
                     };
-                    reading.store.set(object, member.place, value);
+                    reader.store.set(object, member.place, value);
                 }
                 Key::Typename => {
-                    let supergraph = reading.supergraph;
+                    let supergraph = reader.supergraph;
                     if let Some(ty) = map.next_value_seed(TypeSeed { supergraph })? {
-                        reading.store.set_type(object, ty);
+                        reader.store.set_type(object, ty);
                     }
                 }
                 Key::Other => _ = map.next_value::<IgnoredAny>()?,

@@ -1,4 +1,4 @@
-//! Texts, each once.
+//! An interner: texts, each once.
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -11,14 +11,14 @@ pub(super) type TextId = usize;
 
 /// A table of texts, one behind the other.
 #[derive(Debug, Default)]
-pub(super) struct Texts {
+pub(super) struct Interner {
     all: Vec<u8>,
     ranges: Vec<Range<usize>>,
     known: HashTable<TextId>,
     hasher: RandomState,
 }
 
-impl Texts {
+impl Interner {
     /// Returns a text.
     pub(super) fn get(&self, id: TextId) -> &[u8] {
         &self.all[self.ranges[id].clone()]

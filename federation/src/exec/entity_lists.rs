@@ -8,12 +8,12 @@ use std::sync::Arc;
 use graphql_service::{ErrorCode, GraphqlError, PathSegment};
 use indexmap::{IndexMap, IndexSet};
 
+use super::executor::Executor;
 use super::fetch::Failure;
-use super::found::MAX_ERRORS;
-use super::listed::{Listed, Listings};
+use super::listings::{ListedObject, Listings};
 use super::representations::{Representations, value_text};
-use super::run::Run;
 use super::store::{ObjectId, Seg, Store};
+use super::subgraph_errors::MAX_ERRORS;
 use crate::code;
 use crate::plan::{Context, Entry, Request, Step, StepId, copied};
 
@@ -25,7 +25,7 @@ const MAX_LENGTH: usize = 256 << 10;
 
 /// Objects of a step that are asked for together.
 #[derive(Debug)]
-pub(super) struct List {
+pub(super) struct EntityList {
     /// The position of the step.
     pub(super) step: usize,
     /// Which list of the step it is in its request.
@@ -33,20 +33,20 @@ pub(super) struct List {
     /// The objects, by their entities in the answer.
     pub(super) objects: Vec<Vec<ObjectId>>,
     /// For each of them that its subgraph is being asked for already, by which step.
-    coming: Vec<StepId>,
+    pending: Vec<StepId>,
     /// The JSON text of the representations; taken when the request is written.
     representations: Vec<u8>,
     /// The JSON texts of the values from contexts.
     values: Vec<Arc<[u8]>>,
 }
 
-impl List {
+impl EntityList {
     fn of(step: usize, objects: Vec<Vec<ObjectId>>) -> Self {
-        List {
+        EntityList {
             step,
             copy: 0,
             objects,
-            coming: Vec::new(),
+            pending: Vec::new(),
             representations: Vec::new(),
             values: Vec::new(),
         }
@@ -59,8 +59,8 @@ impl List {
 
     /// Returns a step that is being answered, if such steps ask for all that the list is about.
     pub(super) fn awaited(&self) -> Option<StepId> {
-        let is_coming = self.coming.len() == self.objects.len();
-        self.coming.first().filter(|_| is_coming).copied()
+        let is_pending = self.pending.len() == self.objects.len();
+        self.pending.first().filter(|_| is_pending).copied()
     }
 
     /// Returns the key of the list in the answer.
@@ -96,12 +96,12 @@ impl List {
 }
 
 /// Divides the lists of a plan's request, in the order of its steps, among requests that are sent.
-pub(super) fn divided(request: &Request, lists: Vec<List>) -> Vec<Vec<List>> {
+pub(super) fn divided(request: &Request, lists: Vec<EntityList>) -> Vec<Vec<EntityList>> {
     let is_repeated = lists.windows(2).any(|pair| pair[0].step == pair[1].step);
     let Some(template) = request.template.as_ref().filter(|_| is_repeated) else {
         return vec![lists];
     };
-    let mut requests: Vec<Vec<List>> = Vec::new();
+    let mut requests: Vec<Vec<EntityList>> = Vec::new();
     let mut length = 0;
     for mut list in lists {
         length += template.length(list.step);
@@ -120,21 +120,21 @@ pub(super) fn divided(request: &Request, lists: Vec<List>) -> Vec<Vec<List>> {
     requests
 }
 
-impl Run {
+impl Executor {
     /// Returns the objects that a step is about: in one list, or in several where it is given values from contexts.
     pub(super) fn lists(
         &mut self,
         request: &Request,
         position: usize,
         listings: &mut Listings,
-    ) -> Vec<List> {
+    ) -> Vec<EntityList> {
         let step = &request.steps[position];
         match &step.entry {
-            Entry::Root => vec![List::of(position, vec![vec![Store::ROOT]])],
+            Entry::Root => vec![EntityList::of(position, vec![vec![Store::ROOT]])],
             Entry::Reentry(class) => {
                 let objects = listings.objects(self.walk(), *class);
                 let objects = objects.iter().map(|(object, _)| *object).collect();
-                vec![List::of(position, vec![objects])]
+                vec![EntityList::of(position, vec![objects])]
             }
             Entry::Entities {
                 listing, contexts, ..
@@ -153,33 +153,33 @@ impl Run {
         &mut self,
         request: &Request,
         position: usize,
-        listed: &[Listed],
+        listed: &[ListedObject],
         listings: &mut Listings,
-    ) -> List {
+    ) -> EntityList {
         let step = &request.steps[position];
         if listed.is_empty() {
-            return List::of(position, Vec::new());
+            return EntityList::of(position, Vec::new());
         }
         let memo = self.memo(request, step, listings);
         let made = Representations::new(listed, &listings.texts, &memo);
         for (object, why) in &made.skipped {
-            self.store.lack(*object, &step.members, *why);
+            self.store.mark_unavailable(*object, &step.members, *why);
         }
-        for (said, mut objects) in made.known {
+        for (resolved, mut objects) in made.resolved {
             // A request that has waited for another one comes here again.
             objects.retain(|object| !self.store.is_complete(*object, &step.members));
             if objects.is_empty() {
                 continue;
             }
-            if let Err(error) = self.recall(step, said, &objects) {
-                let list = List::of(position, vec![objects]);
+            if let Err(error) = self.recall(step, resolved, &objects) {
+                let list = EntityList::of(position, vec![objects]);
                 self.failed(request, &vec![list], &Failure::of(&error));
             }
         }
-        List {
-            coming: made.coming,
+        EntityList {
+            pending: made.pending,
             representations: made.text,
-            ..List::of(position, made.objects)
+            ..EntityList::of(position, made.objects)
         }
     }
 
@@ -189,12 +189,12 @@ impl Run {
         request: &Request,
         position: usize,
         contexts: &[Context],
-        listed: &[Listed],
+        listed: &[ListedObject],
         listings: &mut Listings,
-    ) -> Vec<List> {
+    ) -> Vec<EntityList> {
         let step = &request.steps[position];
-        let mut texts = Texts::default();
-        let mut by_values: IndexMap<Vec<usize>, Vec<Listed>> = IndexMap::new();
+        let mut texts = ContextValues::default();
+        let mut by_values: IndexMap<Vec<usize>, Vec<ListedObject>> = IndexMap::new();
         for it in listed {
             let object = it.object;
             let values = contexts.iter().enumerate();
@@ -202,7 +202,7 @@ impl Run {
                 let above = self.walk().above(object, context.value.levels);
                 let text = texts.get(self, number, context, above)?;
                 match text {
-                    Texts::NULL if context.value.ty.is_non_null() => Err(Some(context)),
+                    ContextValues::NULL if context.value.ty.is_non_null() => Err(Some(context)),
                     text => Ok(text),
                 }
             });
@@ -226,7 +226,11 @@ impl Run {
                 code: code::LIMIT_GATEWAY_CONTEXTS,
                 reason: format!("it would be fetched with more than {limit} values from contexts"),
             };
-            self.error(request, &[List::of(position, vec![surplus])], &failure);
+            self.error(
+                request,
+                &[EntityList::of(position, vec![surplus])],
+                &failure,
+            );
         }
         let by_values = by_values.into_iter();
         let lists = by_values.map(|(values, listed)| {
@@ -264,27 +268,27 @@ fn located(code: ErrorCode, message: &str, path: Vec<PathSegment>) -> GraphqlErr
 }
 
 /// The different values from contexts, and where they were found: many objects have the same one above.
-struct Texts {
+struct ContextValues {
     all: IndexSet<Arc<[u8]>>,
     found: HashMap<(usize, ObjectId), Option<usize>>,
 }
 
-impl Default for Texts {
+impl Default for ContextValues {
     fn default() -> Self {
-        Texts {
+        ContextValues {
             all: IndexSet::from([Arc::from(&b"null"[..])]),
             found: HashMap::new(),
         }
     }
 }
 
-impl Texts {
+impl ContextValues {
     const NULL: usize = 0;
 
     /// Returns the number of the value that a context has at an object.
     fn get<'c>(
         &mut self,
-        run: &Run,
+        executor: &Executor,
         number: usize,
         context: &Context,
         above: ObjectId,
@@ -292,7 +296,7 @@ impl Texts {
         let all = &mut self.all;
         let found = self.found.entry((number, above)).or_insert_with(|| {
             let mut text = Vec::new();
-            let written = value_text(run.walk(), above, &context.value.inputs, &mut text);
+            let written = value_text(executor.walk(), above, &context.value.inputs, &mut text);
             written.ok().map(|()| all.insert_full(text.into()).0)
         });
         found.ok_or(None)

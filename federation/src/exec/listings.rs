@@ -2,20 +2,20 @@
 
 use std::rc::Rc;
 
+use super::interner::{Interner, TextId};
 use super::representations::write_typed;
-use super::store::{Lack, ObjectId, Store};
-use super::texts::{TextId, Texts};
-use super::walk::{Typed, Walk};
+use super::store::{ObjectId, Store, Unavailable};
+use super::walk::{TypedObject, Walk};
 use crate::hash::HashMap;
 use crate::operation::ClassId;
 use crate::plan::{Input, Listing, ListingId, Plan};
 
 /// An object with its representation.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Listed {
+pub(super) struct ListedObject {
     pub(super) object: ObjectId,
     /// The text of the representation, or why there is none.
-    pub(super) representation: Result<TextId, Lack>,
+    pub(super) representation: Result<TextId, Unavailable>,
 }
 
 /// What is listed for steps that begin together: several of them are about the same objects, or look there for what is
@@ -25,15 +25,15 @@ pub(super) struct Listed {
 /// for, since steps begin when those that they wait for are complete.
 #[derive(Debug, Default)]
 pub(super) struct Listings {
-    objects: HashMap<ClassId, Rc<[Typed]>>,
-    listed: HashMap<ListingId, Rc<[Listed]>>,
+    objects: HashMap<ClassId, Rc<[TypedObject]>>,
+    listed: HashMap<ListingId, Rc<[ListedObject]>>,
     /// The texts of representations.
-    pub(super) texts: Texts,
+    pub(super) texts: Interner,
 }
 
 impl Listings {
     /// Returns the objects of a listing.
-    pub(super) fn get(&mut self, walk: Walk<'_>, plan: &Plan, id: ListingId) -> Rc<[Listed]> {
+    pub(super) fn get(&mut self, walk: Walk<'_>, plan: &Plan, id: ListingId) -> Rc<[ListedObject]> {
         if let Some(listed) = self.listed.get(&id) {
             return Rc::clone(listed);
         }
@@ -43,17 +43,17 @@ impl Listings {
         let objects = objects.iter().map(|(object, ty)| {
             let ty = listing.interface.or(*ty);
             let write = |out: &mut Vec<u8>| write_typed(walk, *object, ty, &inputs, out);
-            Listed {
+            ListedObject {
                 object: *object,
                 representation: self.texts.add(write),
             }
         });
-        let listed: Rc<[Listed]> = objects.collect();
+        let listed: Rc<[ListedObject]> = objects.collect();
         self.listed.insert(id, Rc::clone(&listed));
         listed
     }
 
-    fn represented(&mut self, walk: Walk<'_>, listing: &Listing) -> Rc<[Typed]> {
+    fn represented(&mut self, walk: Walk<'_>, listing: &Listing) -> Rc<[TypedObject]> {
         let position = walk.tree.class(listing.class).position;
         let Some(position) = position.filter(|_| listing.is_whole) else {
             return self.objects(walk, listing.class);
@@ -65,11 +65,11 @@ impl Listings {
     }
 
     /// Returns the objects of a class with their types, as far as they are known.
-    pub(super) fn objects(&mut self, walk: Walk<'_>, class: ClassId) -> Rc<[Typed]> {
+    pub(super) fn objects(&mut self, walk: Walk<'_>, class: ClassId) -> Rc<[TypedObject]> {
         if let Some(objects) = self.objects.get(&class) {
             return Rc::clone(objects);
         }
-        let objects: Rc<[Typed]> = match walk.tree.class(class).position {
+        let objects: Rc<[TypedObject]> = match walk.tree.class(class).position {
             None => Rc::from([(Store::ROOT, Some(walk.tree.class(class).ty()))]),
             Some(position) => {
                 let above = self.objects(walk, walk.tree.node(position).class);

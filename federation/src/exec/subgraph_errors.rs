@@ -23,7 +23,7 @@ const NO_LIST: &str = "`errors` is not a list";
 
 /// The errors of an answer: the first ones, and how many others there are.
 #[derive(Debug, Default)]
-pub(super) struct Errors<'a> {
+pub(super) struct SubgraphErrors<'a> {
     pub(super) list: Vec<SubgraphError<'a>>,
     pub(super) omitted: usize,
 }
@@ -41,7 +41,7 @@ pub(super) struct SubgraphError<'a> {
 
 /// The members of an error, of whatever type.
 #[derive(Deserialize)]
-struct Members<'a> {
+struct RawError<'a> {
     #[serde(borrow, default)]
     message: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -71,7 +71,7 @@ impl<'a> SubgraphError<'a> {
         let Ok(members) = serde_json::from_str(text) else {
             return SubgraphError::malformed("a member of it is given twice or has no valid name");
         };
-        let Members {
+        let RawError {
             message,
             path,
             locations,
@@ -181,34 +181,34 @@ fn drop_traces(value: &mut Value) {
     }
 }
 
-impl<'a> Errors<'a> {
+impl<'a> SubgraphErrors<'a> {
     /// Reads what stands under `errors` in an answer. What is no list is one malformed error.
     pub(super) fn read(text: &'a RawValue) -> Self {
         let errors = serde_json::from_str(text.get());
-        errors.unwrap_or_else(|_| Errors {
+        errors.unwrap_or_else(|_| SubgraphErrors {
             list: vec![SubgraphError::malformed(NO_LIST)],
             omitted: 0,
         })
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Errors<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for SubgraphErrors<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_seq(ErrorsVisitor)
+        from.deserialize_seq(SubgraphErrorsVisitor)
     }
 }
 
-struct ErrorsVisitor;
+struct SubgraphErrorsVisitor;
 
-impl<'de> Visitor<'de> for ErrorsVisitor {
-    type Value = Errors<'de>;
+impl<'de> Visitor<'de> for SubgraphErrorsVisitor {
+    type Value = SubgraphErrors<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of errors")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Errors<'de>, A::Error> {
-        let mut errors = Errors::default();
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<SubgraphErrors<'de>, A::Error> {
+        let mut errors = SubgraphErrors::default();
         while errors.list.len() < MAX_ERRORS {
             match items.next_element::<&RawValue>()? {
                 Some(entry) => errors.list.push(SubgraphError::read(entry)),
@@ -223,30 +223,30 @@ impl<'de> Visitor<'de> for ErrorsVisitor {
 }
 
 /// What the errors of an answer say of the entities in one of its lists.
-pub(super) struct Blamed {
+pub(super) struct FailedEntities {
     all: bool,
     indices: HashSet<usize>,
 }
 
-impl Blamed {
+impl FailedEntities {
     /// Looks for the entities under a key that errors are about. An error without a path, or one that is not
     /// listed, may be about any.
-    pub(super) fn new(errors: &Errors<'_>, key: &str) -> Self {
-        let mut blamed = Blamed {
+    pub(super) fn new(errors: &SubgraphErrors<'_>, key: &str) -> Self {
+        let mut failed = FailedEntities {
             all: errors.omitted > 0,
             indices: HashSet::new(),
         };
         for error in &errors.list {
             match error.path().as_slice() {
                 [PathItem::Key(first), PathItem::Index(place), ..] if first == key => {
-                    blamed.indices.insert(*place);
+                    failed.indices.insert(*place);
                 }
-                [PathItem::Key(first)] if first == key => blamed.all = true,
-                [] => blamed.all = true,
+                [PathItem::Key(first)] if first == key => failed.all = true,
+                [] => failed.all = true,
                 _ => {}
             }
         }
-        blamed
+        failed
     }
 
     /// Returns whether an error is about the entity at an index.
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn many_errors_are_counted_and_not_kept() {
         let text = format!("[{}]", ["{}"; 1_500].join(","));
-        let errors: Errors<'_> = serde_json::from_str(&text).unwrap();
+        let errors: SubgraphErrors<'_> = serde_json::from_str(&text).unwrap();
         assert_eq!((errors.list.len(), errors.omitted), (1_000, 500));
     }
 
@@ -270,7 +270,7 @@ mod tests {
     fn a_path_that_leads_nowhere_is_none() {
         let path = |text: &str| {
             let text = format!("[{{\"message\":\"m\",\"path\":{text}}}]");
-            let errors: Errors<'_> = serde_json::from_str(&text).unwrap();
+            let errors: SubgraphErrors<'_> = serde_json::from_str(&text).unwrap();
             errors.list[0].path()
         };
         assert_eq!(
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn long_extensions_are_replaced_by_their_length() {
         let text = format!("[{{\"extensions\":{{\"x\":\"{}\"}}}}]", "y".repeat(20_000));
-        let errors: Errors<'_> = serde_json::from_str(&text).unwrap();
+        let errors: SubgraphErrors<'_> = serde_json::from_str(&text).unwrap();
         for with_traces in [false, true] {
             let omitted = errors.list[0].extensions(with_traces).unwrap();
             assert_eq!(omitted["omittedBytes"], 20_008);
@@ -298,7 +298,7 @@ mod tests {
     fn traces_of_the_stack_are_dropped_however_they_are_written() {
         let extensions = |text: &str, with_traces: bool| {
             let text = format!("[{{\"message\":\"m\",\"extensions\":{text}}}]");
-            let errors: Errors<'_> = serde_json::from_str(&text).unwrap();
+            let errors: SubgraphErrors<'_> = serde_json::from_str(&text).unwrap();
             assert_eq!(errors.list[0].fault, None);
             errors.list[0].extensions(with_traces)
         };
@@ -371,7 +371,7 @@ mod tests {
             ),
         ] {
             let text = format!("[{entry}]");
-            let errors: Errors<'_> = serde_json::from_str(&text).unwrap();
+            let errors: SubgraphErrors<'_> = serde_json::from_str(&text).unwrap();
             let error = &errors.list[0];
             assert_eq!(error.fault, fault, "{entry}");
             if entry.starts_with(r#"{"message":"m","p"#) || entry.contains(r#""locations":{}"#) {
@@ -383,11 +383,11 @@ mod tests {
     #[test]
     fn entities_are_blamed_by_the_paths_of_errors() {
         let text = r#"[{"path":["_entities",2,"x"]},{"path":["other"]}]"#;
-        let errors: Errors<'_> = serde_json::from_str(text).unwrap();
-        let blamed = Blamed::new(&errors, "_entities");
-        assert!(blamed.has(2) && !blamed.has(1));
-        assert!(Blamed::new(&errors, "other").has(1));
-        let nowhere: Errors<'_> = serde_json::from_str("[{}]").unwrap();
-        assert!(Blamed::new(&nowhere, "_entities").has(0));
+        let errors: SubgraphErrors<'_> = serde_json::from_str(text).unwrap();
+        let failed = FailedEntities::new(&errors, "_entities");
+        assert!(failed.has(2) && !failed.has(1));
+        assert!(FailedEntities::new(&errors, "other").has(1));
+        let nowhere: SubgraphErrors<'_> = serde_json::from_str("[{}]").unwrap();
+        assert!(FailedEntities::new(&nowhere, "_entities").has(0));
     }
 }

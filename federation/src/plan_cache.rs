@@ -1,4 +1,4 @@
-//! Plans that requests share.
+//! The cache of plans, which requests share.
 //!
 //! A plan is kept by the canonical text of its operation, so documents that differ only in spelling or in literals have
 //! the same one. What is canonical of an operation is kept by its document.
@@ -22,16 +22,16 @@ use crate::supergraph::{RequirementId, Supergraph};
 const CACHE: &str = "gateway_plans";
 
 /// The plans of a gateway, in bounded caches.
-pub(crate) struct Plans {
+pub(crate) struct PlanCache {
     /// By the ids of documents, and the names of their operations.
     operations: Cache<(u64, Option<Name>), Arc<Canonical>, RandomState>,
-    known: Cache<PlanKey, Arc<Known>, RandomState>,
+    known: Cache<PlanKey, Arc<CachedPlan>, RandomState>,
     metrics: CacheMetrics,
     _watch: Watch,
 }
 
 /// A plan that is kept.
-pub(crate) struct Known {
+pub(crate) struct CachedPlan {
     pub(crate) plan: Arc<Plan>,
     /// Requests that it has answered.
     uses: AtomicU64,
@@ -49,7 +49,7 @@ pub(crate) struct PlanKey {
     pub(crate) denied: Vec<RequirementId>,
 }
 
-impl Plans {
+impl PlanCache {
     /// Creates empty caches for plans with so many fields, and for operations of so many bytes.
     pub(crate) fn new(fields: u64, bytes: u64) -> Self {
         let weight = |size: usize| u32::try_from(size.max(1)).unwrap_or(u32::MAX);
@@ -60,13 +60,13 @@ impl Plans {
             .max_capacity(bytes)
             .build_with_hasher(RandomState::default());
         let known = Cache::builder()
-            .weigher(move |key: &PlanKey, known: &Arc<Known>| {
+            .weigher(move |key: &PlanKey, known: &Arc<CachedPlan>| {
                 weight(known.plan.tree.len() + key.text.len() / 16)
             })
             .max_capacity(fields)
             .build_with_hasher(RandomState::default());
         let watched = known.clone();
-        Plans {
+        PlanCache {
             operations,
             known,
             metrics: CacheMetrics::new(CACHE),
@@ -91,7 +91,7 @@ impl Plans {
     }
 
     /// Returns a plan that is kept.
-    pub(crate) fn get(&self, key: &PlanKey) -> Option<Arc<Known>> {
+    pub(crate) fn get(&self, key: &PlanKey) -> Option<Arc<CachedPlan>> {
         self.metrics.found(self.known.get(key))
     }
 
@@ -101,8 +101,8 @@ impl Plans {
     }
 
     /// Keeps a plan.
-    pub(crate) fn insert(&self, key: PlanKey, plan: Plan) -> Arc<Known> {
-        let known = Arc::new(Known {
+    pub(crate) fn insert(&self, key: PlanKey, plan: Plan) -> Arc<CachedPlan> {
+        let known = Arc::new(CachedPlan {
             plan: Arc::new(plan),
             uses: AtomicU64::new(0),
         });
@@ -123,7 +123,7 @@ impl Plans {
     }
 }
 
-impl Known {
+impl CachedPlan {
     /// Counts a request that is answered by the plan.
     pub(crate) fn count_use(&self) {
         self.uses.fetch_add(1, Ordering::Relaxed);

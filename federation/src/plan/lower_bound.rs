@@ -1,4 +1,4 @@
-//! What every plan of an operation costs at least, whatever is chosen.
+//! The lower bound of the cost of the plans of an operation: what each of them costs at least, whatever is chosen.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -7,8 +7,8 @@ use apollo_compiler::executable::OperationType;
 use apollo_compiler::{Name, Node, ast};
 
 use super::builder::{Cost, meet};
-use super::moves::{Moves, Reached};
-use super::schedule::at_least;
+use super::reach_cache::{ReachCache, Reached};
+use super::schedule::min_requests;
 use crate::graph::{Graph, Waves};
 use crate::hash::HashMap;
 use crate::operation::{ClassId, NodeId, Tree};
@@ -16,15 +16,15 @@ use crate::supergraph::{
     FieldId, FieldJoin, FieldSet, Selected, SubgraphId, Supergraph, TypeId, TypeKind,
 };
 
-/// What is known of all plans of an operation.
+/// What all plans of an operation have in common, and what any of them costs at least.
 #[derive(Debug)]
-pub(super) struct Outlook {
+pub(super) struct LowerBound {
     /// The number of fields that clients asked for; what planning adds to the tree comes behind them.
     asked: usize,
     /// Whether each of them is fetched in every plan.
     is_certain: Vec<bool>,
     /// What any plan costs at least.
-    least: Cost,
+    cost: Cost,
     /// The waves of any plan are at least so many.
     pub(super) waves: usize,
     /// The requests of any plan are at least so many; there may be more of those that are known.
@@ -32,14 +32,14 @@ pub(super) struct Outlook {
     /// The subgraphs that are asked at the root in every plan.
     pub(super) roots: BTreeSet<SubgraphId>,
     /// The requests behind the first wave that are in every plan.
-    pub(super) later: Vec<Later>,
+    pub(super) fetches: Vec<CertainFetch>,
     /// How many fields that clients did not ask for are needed of the objects of classes.
     pub(super) added: HashMap<ClassId, usize>,
 }
 
 /// A request that is in every plan, behind the first wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Later {
+pub(super) struct CertainFetch {
     pub(super) subgraph: SubgraphId,
     /// It is not earlier.
     pub(super) earliest: u32,
@@ -48,7 +48,7 @@ pub(super) struct Later {
 }
 
 /// A field that every plan fetches.
-struct Fetched {
+struct CertainField {
     /// The subgraphs that fetch it where they are led to its object.
     plain: Vec<SubgraphId>,
     /// How many waves come behind it at least.
@@ -59,12 +59,12 @@ struct Fetched {
     requests: usize,
 }
 
-impl Outlook {
-    pub(super) fn new(moves: &Moves<'_>, tree: &Tree, operation: OperationType) -> Self {
-        let mut outlook = Outlook {
+impl LowerBound {
+    pub(super) fn new(reach_cache: &ReachCache<'_>, tree: &Tree, operation: OperationType) -> Self {
+        let mut lower_bound = LowerBound {
             asked: tree.len(),
             is_certain: vec![false; tree.len()],
-            least: Cost {
+            cost: Cost {
                 waves: 0,
                 fetches: 0,
                 fields: 0,
@@ -72,34 +72,34 @@ impl Outlook {
             waves: 0,
             requests: 0,
             roots: BTreeSet::new(),
-            later: Vec::new(),
+            fetches: Vec::new(),
             added: HashMap::default(),
         };
-        let graph = moves.hopeful();
+        let graph = reach_cache.optimistic();
         let supergraph = graph.supergraph();
-        let mut looking = Looking {
-            moves,
+        let mut builder = LowerBoundBuilder {
+            reach_cache,
             graph,
             tree,
             query: supergraph.root(OperationType::Query),
-            outlook: &mut outlook,
+            lower_bound: &mut lower_bound,
         };
         let mut waves = Waves::nowhere(supergraph.subgraphs().len());
         for join in &supergraph.ty(tree.class(Tree::ROOT).ty()).joins {
             waves.lower(join.subgraph, 0);
         }
-        let fetched = looking.class(Tree::ROOT, &waves, true);
-        outlook.later.sort_unstable();
-        outlook.later.dedup();
+        let fetched = builder.class(Tree::ROOT, &waves, true);
+        lower_bound.fetches.sort_unstable();
+        lower_bound.fetches.dedup();
         if operation == OperationType::Mutation {
-            (outlook.waves, outlook.requests) = in_series(&fetched);
+            (lower_bound.waves, lower_bound.requests) = in_series(&fetched);
             if fetched.len() > 1 {
                 // What begins at the root comes later too.
-                outlook.later.clear();
+                lower_bound.fetches.clear();
             }
         }
-        outlook.work_out();
-        outlook
+        lower_bound.set_cost();
+        lower_bound
     }
 
     /// Returns whether clients asked for a field.
@@ -113,16 +113,16 @@ impl Outlook {
     }
 
     /// Returns what any plan costs at least.
-    pub(super) fn least(&self) -> Cost {
-        self.least
+    pub(super) fn cost(&self) -> Cost {
+        self.cost
     }
 
-    fn work_out(&mut self) {
+    fn set_cost(&mut self) {
         let waves = u32::try_from(self.waves).unwrap_or(u32::MAX);
         let certain = self.is_certain.iter().filter(|is_certain| **is_certain);
-        self.least = Cost {
+        self.cost = Cost {
             waves: self.waves,
-            fetches: at_least(&[], self, waves),
+            fetches: min_requests(&[], self, waves),
             fields: certain.count() + self.added.values().sum::<usize>(),
         };
     }
@@ -130,7 +130,7 @@ impl Outlook {
 
 /// Returns how many waves and requests the fields of a mutation take at least: each waits for all that is
 /// below the one before, and neighbours share a request where nothing is.
-fn in_series(fields: &[Fetched]) -> (usize, usize) {
+fn in_series(fields: &[CertainField]) -> (usize, usize) {
     let (mut waves, mut requests) = (0, 0);
     let mut open: Option<Vec<SubgraphId>> = None;
     for field in fields {
@@ -149,23 +149,24 @@ fn in_series(fields: &[Fetched]) -> (usize, usize) {
 }
 
 /// A field with its arguments.
-type Asked = (Name, Vec<Node<ast::Argument>>);
+type FieldKey = (Name, Vec<Node<ast::Argument>>);
 
-struct Looking<'l, 's> {
-    moves: &'l Moves<'s>,
+/// Walks the tree of an operation, and adds to its lower bound.
+struct LowerBoundBuilder<'l, 's> {
+    reach_cache: &'l ReachCache<'s>,
     graph: Graph<'s>,
     tree: &'l Tree,
     /// The root type of queries, which can be begun at anywhere.
     query: Option<TypeId>,
-    outlook: &'l mut Outlook,
+    lower_bound: &'l mut LowerBound,
 }
 
-impl<'s> Looking<'_, 's> {
+impl<'s> LowerBoundBuilder<'_, 's> {
     /// Looks at what is asked of the objects of a class. `is_certain` says whether they are present in
     /// every plan.
-    fn class(&mut self, class: ClassId, waves: &Waves, is_certain: bool) -> Vec<Fetched> {
+    fn class(&mut self, class: ClassId, waves: &Waves, is_certain: bool) -> Vec<CertainField> {
         let ty = self.tree.class(class).ty();
-        let spread = self.moves.spread(self.graph, ty, waves);
+        let spread = self.reach_cache.spread(self.graph, ty, waves);
         let reached = Reached {
             likely: Rc::clone(&spread),
             least: spread,
@@ -174,21 +175,21 @@ impl<'s> Looking<'_, 's> {
         let mut needed: Vec<Vec<&'s FieldJoin>> = Vec::new();
         for node in &self.tree.class(class).nodes {
             let field = self.tree.node(*node).field;
-            let ways = self.ways(ty, field, &reached);
-            if ways.is_empty() {
+            let resolvers = self.resolvers(ty, field, &reached);
+            if resolvers.is_empty() {
                 continue;
             }
-            let known = self.outlook.later.len();
-            let (behind, below) = self.below(*node, &ways, is_certain);
+            let known = self.lower_bound.fetches.len();
+            let (behind, below) = self.below(*node, &resolvers, is_certain);
             if is_certain {
-                let last = below.max(self.certain(*node, &ways, behind));
+                let last = below.max(self.certain(*node, &resolvers, behind));
                 let requests = match class {
                     Tree::ROOT => self.requests_since(known),
                     _ => 0,
                 };
-                let joins: Vec<&FieldJoin> = ways.into_iter().map(|(_, join)| join).collect();
+                let joins: Vec<&FieldJoin> = resolvers.into_iter().map(|(_, join)| join).collect();
                 let plain = joins.iter().filter(|join| join.is_plain());
-                fetched.push(Fetched {
+                fetched.push(CertainField {
                     plain: plain.map(|join| join.subgraph).collect(),
                     behind,
                     last,
@@ -205,35 +206,40 @@ impl<'s> Looking<'_, 's> {
 
     /// Returns how many requests are needed at least for what was noted behind others.
     fn requests_since(&self, known: usize) -> usize {
-        let later = self.outlook.later[known..].iter();
-        let subgraphs: BTreeSet<SubgraphId> = later.map(|later| later.subgraph).collect();
+        let fetches = self.lower_bound.fetches[known..].iter();
+        let subgraphs: BTreeSet<SubgraphId> = fetches.map(|fetch| fetch.subgraph).collect();
         subgraphs.len()
     }
 
     /// Returns who can resolve a field, and after which waves at the earliest.
-    fn ways(&self, ty: TypeId, field: FieldId, reached: &Reached) -> Vec<(u32, &'s FieldJoin)> {
+    fn resolvers(
+        &self,
+        ty: TypeId,
+        field: FieldId,
+        reached: &Reached,
+    ) -> Vec<(u32, &'s FieldJoin)> {
         let joins = self.graph.resolvers(field);
-        let ways = joins.filter_map(|join| {
-            let wave = self.moves.resolved((ty, field), join.subgraph, reached);
+        let resolvers = joins.filter_map(|join| {
+            let wave = self.reach_cache.resolved(ty, field, join.subgraph, reached);
             Some((wave.least?, join))
         });
-        ways.collect()
+        resolvers.collect()
     }
 
     /// Notes a field that every plan fetches. Returns the wave before which it and what must come behind it
     /// are not complete.
-    fn certain(&mut self, node: NodeId, ways: &[(u32, &FieldJoin)], behind: u32) -> u32 {
-        let earliest = ways.iter().map(|(wave, _)| *wave).min().unwrap_or(0);
-        let outlook = &mut *self.outlook;
-        outlook.is_certain[node.index()] = true;
-        outlook.waves = outlook.waves.max((earliest + behind) as usize + 1);
+    fn certain(&mut self, node: NodeId, resolvers: &[(u32, &FieldJoin)], behind: u32) -> u32 {
+        let earliest = resolvers.iter().map(|(wave, _)| *wave).min().unwrap_or(0);
+        let lower_bound = &mut *self.lower_bound;
+        lower_bound.is_certain[node.index()] = true;
+        lower_bound.waves = lower_bound.waves.max((earliest + behind) as usize + 1);
         let is_root = self.tree.node(node).class == Tree::ROOT;
-        if let [(_, only)] = ways {
+        if let [(_, only)] = resolvers {
             let subgraph = only.subgraph;
             if is_root {
-                outlook.roots.insert(subgraph);
+                lower_bound.roots.insert(subgraph);
             } else if earliest > 0 {
-                outlook.later.push(Later {
+                lower_bound.fetches.push(CertainFetch {
                     subgraph,
                     earliest,
                     behind,
@@ -245,19 +251,24 @@ impl<'s> Looking<'_, 's> {
 
     /// Looks at what is below a field. Returns how many waves come behind it at least, and the wave before
     /// which what is below is not complete.
-    fn below(&mut self, node: NodeId, ways: &[(u32, &FieldJoin)], is_certain: bool) -> (u32, u32) {
+    fn below(
+        &mut self,
+        node: NodeId,
+        resolvers: &[(u32, &FieldJoin)],
+        is_certain: bool,
+    ) -> (u32, u32) {
         let supergraph = self.graph.supergraph();
         let (mut behind, mut last) = (0, 0);
         // Where types may stay unknown, the first class stands for the others.
         let is_untold = self.tree.node(node).is_uniform
-            && ways
+            && resolvers
                 .iter()
                 .any(|(_, join)| self.graph.untyped(join).is_some());
         for (position, class) in self.tree.node(node).classes.iter().enumerate() {
             let mut waves = Waves::nowhere(supergraph.subgraphs().len());
             let mut is_always = is_certain && !(is_untold && position > 0);
             let types = &self.tree.class(*class).types;
-            for (wave, join) in ways {
+            for (wave, join) in resolvers {
                 let is_there = meet(self.graph.possible(join), types);
                 is_always &= is_there;
                 if is_there {
@@ -274,7 +285,7 @@ impl<'s> Looking<'_, 's> {
             }
             for below in self.class(*class, &waves, is_always) {
                 // What no subgraph fetches together is not in the same wave.
-                let mut joins = ways.iter().map(|(_, join)| join.subgraph);
+                let mut joins = resolvers.iter().map(|(_, join)| join.subgraph);
                 let is_apart = !joins.any(|subgraph| below.plain.contains(&subgraph));
                 behind = behind.max(below.behind + u32::from(is_apart));
                 last = last.max(below.last);
@@ -288,7 +299,7 @@ impl<'s> Looking<'_, 's> {
     fn added(&mut self, class: ClassId, mut needed: Vec<Vec<&'s FieldJoin>>, reached: &Reached) {
         let ty = self.tree.class(class).ty();
         let supergraph = self.graph.supergraph();
-        let mut required: HashMap<Asked, usize> = HashMap::default();
+        let mut required: HashMap<FieldKey, usize> = HashMap::default();
         let mut position = 0;
         while let Some(joins) = needed.get(position) {
             position += 1;
@@ -300,8 +311,8 @@ impl<'s> Looking<'_, 's> {
                     if required.insert(asked, size).is_none()
                         && let Some(field) = field
                     {
-                        let ways = self.ways(ty, field, reached).into_iter();
-                        needed.push(ways.map(|(_, join)| join).collect());
+                        let resolvers = self.resolvers(ty, field, reached).into_iter();
+                        needed.push(resolvers.map(|(_, join)| join).collect());
                     }
                 }
             }
@@ -309,17 +320,17 @@ impl<'s> Looking<'_, 's> {
         let mut known: HashMap<(SubgraphId, bool), usize> = HashMap::default();
         let keys = needed.iter().map(|joins| {
             let sizes = joins.iter().map(|join| {
-                let key = (join.subgraph, !join.is_plain());
+                let (subgraph, is_given) = (join.subgraph, !join.is_plain());
                 *known
-                    .entry(key)
-                    .or_insert_with(|| self.key(class, key, &required))
+                    .entry((subgraph, is_given))
+                    .or_insert_with(|| self.key(class, subgraph, is_given, &required))
             });
             sizes.min().unwrap_or(0)
         });
         let keys = keys.max().unwrap_or(0);
         let added = required.values().sum::<usize>() + keys;
         if added > 0 {
-            self.outlook.added.insert(class, added);
+            self.lower_bound.added.insert(class, added);
         }
     }
 
@@ -328,8 +339,9 @@ impl<'s> Looking<'_, 's> {
     fn key(
         &self,
         class: ClassId,
-        (subgraph, is_given): (SubgraphId, bool),
-        known: &HashMap<Asked, usize>,
+        subgraph: SubgraphId,
+        is_given: bool,
+        known: &HashMap<FieldKey, usize>,
     ) -> usize {
         let ty = self.tree.class(class).ty();
         let Some(position) = self.tree.class(class).position else {
@@ -350,7 +362,7 @@ impl<'s> Looking<'_, 's> {
     }
 
     /// Returns the fields of a set that clients did not ask for, each with how many it is with those below.
-    fn unasked(&self, class: ClassId, set: &FieldSet) -> HashMap<Asked, usize> {
+    fn unasked(&self, class: ClassId, set: &FieldSet) -> HashMap<FieldKey, usize> {
         let class = self.tree.class(class);
         let supergraph = self.graph.supergraph();
         let mut unasked = HashMap::default();

@@ -1,52 +1,52 @@
-//! What becomes of the answer to a request: its data are merged, and its errors find their places.
+//! Merges the answer to a request: its data go into the store, and its errors find their places.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use graphql_service::PathSegment;
 
-use super::answer::{self, Data, Expected, Unread};
-use super::errors::{self, Late};
-use super::fetch::{Failure, Received};
-use super::found::{Blamed, Errors, MAX_ERRORS, PathItem, SubgraphError};
-use super::lists::List;
-use super::places::{CommonPlaces, Ways};
-use super::run::{Run, Sent};
-use super::store::{Lack, ObjectId, Place, Seg, Value};
+use super::entity_lists::EntityList;
+use super::errors::{self, PendingError};
+use super::executor::{Executor, SentLists};
+use super::fetch::{Failure, ReceivedBody};
+use super::places::{CommonPrefixes, KeyPaths};
+use super::response::{self, ExpectedData, ReadError, ResponseData};
+use super::store::{ObjectId, Place, Seg, Unavailable, Value};
+use super::subgraph_errors::{FailedEntities, MAX_ERRORS, PathItem, SubgraphError, SubgraphErrors};
 use crate::plan::{Entry, Request, Step};
 use crate::transport::{Allowance, TransportError};
 
-impl Run {
+impl Executor {
     /// Takes in the outcome of a request.
     pub(super) fn complete(
         &mut self,
         request: &Request,
-        sent: &Sent,
-        outcome: Result<Received, Failure>,
+        sent: &SentLists,
+        outcome: Result<ReceivedBody, Failure>,
     ) {
-        let Received { body, allowance } = match outcome {
+        let ReceivedBody { body, allowance } = match outcome {
             Ok(received) => received,
             Err(failure) => return self.failed(request, sent, &failure),
         };
         let supergraph = &self.execution.supergraph;
         let expected = expected(request, sent);
-        let answer = answer::read(&body, expected, supergraph, &mut self.store, &allowance);
+        let answer = response::read(&body, expected, supergraph, &mut self.store, &allowance);
         let answer = match answer {
             Ok(answer) => answer,
             Err(cause) => {
                 let failure = match cause {
-                    Unread::OutOfMemory => Failure::of(&TransportError::OutOfMemory),
-                    Unread::NoAnswer => Failure::new("it is not a GraphQL response"),
+                    ReadError::OutOfMemory => Failure::of(&TransportError::OutOfMemory),
+                    ReadError::NoAnswer => Failure::new("it is not a GraphQL response"),
                 };
                 return self.failed(request, sent, &failure);
             }
         };
         let errors = answer.errors;
         match answer.data {
-            Data::Null if errors.list.is_empty() => {
+            ResponseData::Null if errors.list.is_empty() => {
                 self.failed(request, sent, &Failure::new("there are no data"));
             }
-            Data::Null => {
+            ResponseData::Null => {
                 self.errors_of(request, sent, &errors);
                 self.fail_all(request, sent);
             }
@@ -65,13 +65,13 @@ impl Run {
     fn merge(
         &mut self,
         request: &Request,
-        sent: &Sent,
-        data: Data,
-        errors: &Errors<'_>,
+        sent: &SentLists,
+        data: ResponseData,
+        errors: &SubgraphErrors<'_>,
         allowance: &Allowance,
     ) -> Result<(), TransportError> {
         let lists = match data {
-            Data::Object(said) => {
+            ResponseData::Object(said) => {
                 for list in sent {
                     let step = &request.steps[list.step];
                     for objects in &list.objects {
@@ -80,8 +80,8 @@ impl Run {
                 }
                 return Ok(());
             }
-            Data::Entities(lists) => lists,
-            Data::Null | Data::Misfit => {
+            ResponseData::Entities(lists) => lists,
+            ResponseData::Null | ResponseData::Misfit => {
                 self.failed(request, sent, &Failure::new("the data are not an object"));
                 return Ok(());
             }
@@ -90,7 +90,7 @@ impl Run {
             let (step, objects) = (&request.steps[list.step], &list.objects);
             match entities {
                 Some(entities) if entities.len() == objects.len() => {
-                    let blamed = Blamed::new(errors, &list.key(step.key()));
+                    let failed = FailedEntities::new(errors, &list.key(step.key()));
                     for (index, (entity, objects)) in entities.into_iter().zip(objects).enumerate()
                     {
                         if let Value::Object(said) = entity {
@@ -98,13 +98,13 @@ impl Run {
                             continue;
                         }
                         // Null without an error says that the subgraph does not know the entity.
-                        let why = if blamed.has(index) {
-                            Lack::Failed
+                        let why = if failed.has(index) {
+                            Unavailable::Failed
                         } else {
-                            Lack::Unknown
+                            Unavailable::Unknown
                         };
                         for object in objects {
-                            self.store.lack(*object, &step.members, why);
+                            self.store.mark_unavailable(*object, &step.members, why);
                         }
                     }
                 }
@@ -156,10 +156,11 @@ impl Run {
 
     /// Marks what a step would have fetched for an object.
     pub(super) fn fail(&mut self, step: &Step, object: ObjectId) {
-        self.store.lack(object, &step.members, Lack::Failed);
+        self.store
+            .mark_unavailable(object, &step.members, Unavailable::Failed);
     }
 
-    fn fail_all(&mut self, request: &Request, sent: &Sent) {
+    fn fail_all(&mut self, request: &Request, sent: &SentLists) {
         for list in sent {
             for object in list.objects.iter().flatten() {
                 self.fail(&request.steps[list.step], *object);
@@ -167,13 +168,13 @@ impl Run {
         }
     }
 
-    pub(super) fn failed(&mut self, request: &Request, sent: &Sent, failure: &Failure) {
+    pub(super) fn failed(&mut self, request: &Request, sent: &SentLists, failure: &Failure) {
         self.error(request, sent, failure);
         self.fail_all(request, sent);
     }
 
     /// Reports a failure at the longest path that its objects have in common.
-    pub(super) fn error(&mut self, request: &Request, lists: &[List], failure: &Failure) {
+    pub(super) fn error(&mut self, request: &Request, lists: &[EntityList], failure: &Failure) {
         let path = self.common_path(lists);
         let name = &self.execution.supergraph.subgraph(request.subgraph).name;
         let (code, reason) = (failure.code, &failure.reason);
@@ -181,9 +182,9 @@ impl Run {
         self.report(step, errors::of_request(code, reason, name, path), None);
     }
 
-    fn common_path(&self, lists: &[List]) -> Vec<PathSegment> {
+    fn common_path(&self, lists: &[EntityList]) -> Vec<PathSegment> {
         let mut common: Option<Vec<PathSegment>> = None;
-        let mut places = CommonPlaces::new(self.walk());
+        let mut places = CommonPrefixes::new(self.walk());
         for object in lists.iter().flat_map(|list| &list.objects).flatten() {
             for path in self.walk().client_paths(&places.of(*object)) {
                 common = Some(match common {
@@ -199,11 +200,11 @@ impl Run {
     }
 
     /// Reports the errors of an answer at the client's places.
-    fn errors_of(&mut self, request: &Request, sent: &Sent, found: &Errors<'_>) {
+    fn errors_of(&mut self, request: &Request, sent: &SentLists, found: &SubgraphErrors<'_>) {
         self.omitted += found.omitted;
         let supergraph = Arc::clone(&self.execution.supergraph);
         let name = &supergraph.subgraph(request.subgraph).name;
-        let mut ways = ByWays::new();
+        let mut by_list = PlacesByList::new();
         let mut common = None;
         let with_traces = self.execution.stacktraces;
         for error in &found.list {
@@ -211,7 +212,7 @@ impl Run {
                 self.omitted += 1;
                 continue;
             }
-            let (places, untold) = self.places(request, sent, error, &mut ways);
+            let (places, untold) = self.places(request, sent, error, &mut by_list);
             let made = errors::of_subgraph(error, name, with_traces);
             if places.is_empty() && untold.is_empty() {
                 let path = common.get_or_insert_with(|| self.common_path(sent));
@@ -219,11 +220,11 @@ impl Run {
                 self.report(step, made.on(path.clone()), None);
                 continue;
             }
-            for Located { step, place, path } in places {
+            for LocatedPlace { step, place, path } in places {
                 self.report(step, made.clone().on(path), Some(place));
             }
             for (step, place) in untold {
-                self.late.push(Late {
+                self.pending_errors.push(PendingError {
                     request: None,
                     step,
                     place,
@@ -239,10 +240,10 @@ impl Run {
     fn places(
         &self,
         request: &Request,
-        sent: &Sent,
+        sent: &SentLists,
         error: &SubgraphError<'_>,
-        ways: &mut ByWays,
-    ) -> (Vec<Located>, Vec<(usize, Vec<Seg>)>) {
+        by_list: &mut PlacesByList,
+    ) -> (Vec<LocatedPlace>, Vec<(usize, Vec<Seg>)>) {
         let path = error.path();
         let (mut places, mut untold) = (Vec::new(), Vec::new());
         for (number, list) in sent.iter().enumerate() {
@@ -263,9 +264,9 @@ impl Run {
                     if *first == list.key(key) && !rest.is_empty() =>
                 {
                     is_of_all = true;
-                    let places = ways.entry(number).or_insert_with(|| {
+                    let places = by_list.entry(number).or_insert_with(|| {
                         let objects = list.objects.iter().flatten().copied();
-                        Ways::new(self.walk()).places(objects)
+                        KeyPaths::new(self.walk()).places(objects)
                     });
                     (places.clone(), rest)
                 }
@@ -280,7 +281,7 @@ impl Run {
                     PathItem::Index(index) => Seg::Index(*index),
                     PathItem::Key(key) => Seg::Key(key.as_str().into()),
                 }));
-                if self.late.len() < MAX_ERRORS && self.walk().is_untold(&place) {
+                if self.pending_errors.len() < MAX_ERRORS && self.walk().is_untold(&place) {
                     untold.push((list.step, place));
                     continue;
                 }
@@ -291,7 +292,7 @@ impl Run {
                         path.retain(|segment| matches!(segment, PathSegment::Key(_)));
                     }
                 }
-                places.extend(paths.into_iter().map(|path| Located {
+                places.extend(paths.into_iter().map(|path| LocatedPlace {
                     step: list.step,
                     place: place.clone(),
                     path,
@@ -310,25 +311,25 @@ impl Run {
 }
 
 /// By the position of a list in its request, places that different fields lead to.
-type ByWays = HashMap<usize, Vec<Vec<Seg>>>;
+type PlacesByList = HashMap<usize, Vec<Vec<Seg>>>;
 
 /// A place that a step is about, with the client's path to it.
-struct Located {
+struct LocatedPlace {
     step: usize,
     place: Vec<Seg>,
     path: Vec<PathSegment>,
 }
 
 /// Returns the form that the answer to a request must have.
-fn expected<'r>(request: &'r Request, sent: &Sent) -> Expected<'r> {
-    let of = |list: &List| {
+fn expected<'r>(request: &'r Request, sent: &SentLists) -> ExpectedData<'r> {
+    let of = |list: &EntityList| {
         let step = &request.steps[list.step];
         (list.key(step.key()), &step.members)
     };
     match sent.first().map(|list| &request.steps[list.step]) {
         Some(step) if !matches!(step.entry, Entry::Entities { .. }) => {
-            Expected::Object(&step.members)
+            ExpectedData::Object(&step.members)
         }
-        _ => Expected::Entities(sent.iter().map(of).collect()),
+        _ => ExpectedData::Entities(sent.iter().map(of).collect()),
     }
 }
