@@ -394,7 +394,7 @@ impl<W: Write> ColumnWriter<'_, W> {
         &mut self,
         property: u32,
         triples: &[Numbered],
-        (keys_at, ranks_at, ends_at, values_at): Sections,
+        sections: Sections,
     ) -> io::Result<[u32; 2]> {
         let Room {
             keys, ends, values, ..
@@ -409,14 +409,14 @@ impl<W: Write> ColumnWriter<'_, W> {
             ends.push(end.map_err(|_| io_of_memory("a property has too many triples"))?);
         }
         if keys.len() < triples.len() {
-            self.out.numbers(ends_at, property, ends)?;
+            self.out.numbers(sections.ends, property, ends)?;
         }
         values.clear();
         values.extend(triples.iter().map(|[_, value, _]| *value));
-        self.out.numbers(values_at, property, values)?;
+        self.out.numbers(sections.values, property, values)?;
         match keys::encode(keys) {
             Encoded::List => {
-                self.out.numbers(keys_at, property, keys)?;
+                self.out.numbers(sections.keys.numbers, property, keys)?;
                 Ok([LIST, 0])
             }
             Encoded::Bitmap {
@@ -424,8 +424,8 @@ impl<W: Write> ColumnWriter<'_, W> {
                 words,
                 ranks,
             } => {
-                self.out.numbers(keys_at, property, &words)?;
-                self.out.numbers(ranks_at, property, &ranks)?;
+                self.out.numbers(sections.keys.numbers, property, &words)?;
+                self.out.numbers(sections.keys.ranks, property, &ranks)?;
                 Ok([BITMAP, first])
             }
         }

@@ -6,7 +6,7 @@ use super::bytes::{Bytes, Part};
 use super::error::{Fault, damaged};
 use super::format::{Directory, Kind};
 use super::graphs::GraphSets;
-use super::keys::{Ends, Form, Keys, Numbers};
+use super::keys::{Ends, Form, KeySections, Keys, Numbers};
 use super::terms::Terms;
 
 /// Numbers that describe a property: the property, the forms of its subjects and objects, and the set of
@@ -65,21 +65,34 @@ pub(super) struct Column {
     values: Part,
 }
 
-/// The sections of one direction: keys, their ranks, ends, and values.
-pub(super) type Sections = (Kind, Kind, Kind, Kind);
+/// The sections of one direction.
+#[derive(Clone, Copy)]
+pub(super) struct Sections {
+    pub(super) keys: KeySections,
+    /// Where the values of each key end.
+    pub(super) ends: Kind,
+    pub(super) values: Kind,
+}
 
-pub(super) const FORWARD: Sections = (
-    Kind::Subjects,
-    Kind::SubjectRanks,
-    Kind::ObjectEnds,
-    Kind::ObjectsOf,
-);
-pub(super) const BACKWARD: Sections = (
-    Kind::Objects,
-    Kind::ObjectRanks,
-    Kind::SubjectEnds,
-    Kind::SubjectsOf,
-);
+/// From subjects to objects.
+pub(super) const FORWARD: Sections = Sections {
+    keys: KeySections {
+        numbers: Kind::Subjects,
+        ranks: Kind::SubjectRanks,
+    },
+    ends: Kind::ObjectEnds,
+    values: Kind::ObjectsOf,
+};
+
+/// From objects to subjects.
+pub(super) const BACKWARD: Sections = Sections {
+    keys: KeySections {
+        numbers: Kind::Objects,
+        ranks: Kind::ObjectRanks,
+    },
+    ends: Kind::SubjectEnds,
+    values: Kind::SubjectsOf,
+};
 
 /// Opens the properties of an image, in the order of their IRIs.
 pub(super) fn open(
@@ -140,15 +153,15 @@ impl Column {
     fn open(
         bytes: &Bytes,
         directory: &Directory,
-        (keys, ranks, ends, values): Sections,
+        sections: Sections,
         of: u32,
         form: Form,
     ) -> Result<Self, Fault> {
-        let keys = Keys::open(bytes, directory, (keys, ranks), of, form)?;
-        let values = directory.numbers(values, of, 4)?;
+        let keys = Keys::open(bytes, directory, sections.keys, of, form)?;
+        let values = directory.numbers(sections.values, of, 4)?;
         let count = values.length / 4;
-        let ends = match directory.optional(ends, of) {
-            Some(_) => Some(directory.numbers(ends, of, 4)?),
+        let ends = match directory.optional(sections.ends, of) {
+            Some(_) => Some(directory.numbers(sections.ends, of, 4)?),
             None => None,
         };
         let column = Column {

@@ -20,6 +20,15 @@ pub(super) enum Form {
     Bitmap(u32),
 }
 
+/// The sections that ascending numbers are read from.
+#[derive(Clone, Copy)]
+pub(super) struct KeySections {
+    /// The list of the numbers, or their bitmap.
+    pub(super) numbers: Kind,
+    /// The number of bits before each word of a bitmap.
+    pub(super) ranks: Kind,
+}
+
 /// Ascending numbers in an image.
 pub(super) struct Keys {
     form: Form,
@@ -72,26 +81,26 @@ impl Keys {
     pub(super) fn open(
         bytes: &Bytes,
         directory: &Directory,
-        (numbers, ranks): (Kind, Kind),
+        sections: KeySections,
         of: u32,
         form: Form,
     ) -> Result<Self, Fault> {
-        let part = directory.get(numbers, of)?;
+        let part = directory.get(sections.numbers, of)?;
         let keys = match form {
             Form::List => Keys {
                 form,
-                numbers: directory.numbers(numbers, of, 4)?,
+                numbers: directory.numbers(sections.numbers, of, 4)?,
                 ranks: Part::default(),
                 count: length(part.length / 4)?,
             },
             Form::Bitmap(_) => {
-                let part = directory.numbers(numbers, of, 8)?;
+                let part = directory.numbers(sections.numbers, of, 8)?;
                 let words = bytes.u64s(part).iter();
                 let ones: u64 = words.map(|word| u64::from(word.count_ones())).sum();
                 Keys {
                     form,
                     numbers: part,
-                    ranks: directory.numbers(ranks, of, 4)?,
+                    ranks: directory.numbers(sections.ranks, of, 4)?,
                     count: u32::try_from(ones).map_err(|_| damaged("properties"))?,
                 }
             }
@@ -301,8 +310,11 @@ mod tests {
         let bytes = BytesWriter::copied(&out.finish().unwrap());
         let bytes = bytes.finish().unwrap();
         let directory = Directory::read(&bytes).unwrap();
-        let kinds = (Kind::Subjects, Kind::SubjectRanks);
-        let keys = Keys::open(&bytes, &directory, kinds, 0, form).unwrap();
+        let sections = KeySections {
+            numbers: Kind::Subjects,
+            ranks: Kind::SubjectRanks,
+        };
+        let keys = Keys::open(&bytes, &directory, sections, 0, form).unwrap();
         (bytes, keys)
     }
 

@@ -23,7 +23,9 @@ impl Image {
         properties.iter().flat_map(move |property| {
             let iri = self.terms.iri(&self.bytes, property.id);
             let triples = self.places(property, subject, object);
-            triples.flat_map(move |triple| self.in_graphs(property, iri.clone(), triple, graph))
+            triples.flat_map(move |(subject, position)| {
+                self.in_graphs(property, iri.clone(), subject, position, graph)
+            })
         })
     }
 
@@ -57,12 +59,13 @@ impl Image {
         }
     }
 
-    /// Returns the quads of a triple, in a graph or in all.
+    /// Returns the quads of the triple of a subject and the object at a position, in a graph or in all.
     fn in_graphs<'i>(
         &'i self,
         property: &'i Property,
         iri: NamedNode,
-        (subject, position): (u32, usize),
+        subject: u32,
+        position: usize,
         graph: Option<u32>,
     ) -> impl Iterator<Item = Quad> + use<'i> {
         let Image {

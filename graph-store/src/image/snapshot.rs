@@ -214,7 +214,8 @@ impl Snapshot {
         });
         let changes = property.changes.into_iter();
         let changed = changes.flat_map(move |changes| changes.forward.of(subject));
-        merged(of_image, changed).map(move |found| self.triple(property, found))
+        merged(of_image, changed)
+            .map(move |((subject, object), found)| self.triple(property, subject, object, found))
     }
 
     fn all_of<'i>(&'i self, property: Handle<'i>) -> impl Iterator<Item = Triple<'i>> {
@@ -227,7 +228,8 @@ impl Snapshot {
         });
         let changes = property.changes.into_iter();
         let changed = changes.flat_map(|changes| changes.forward.all());
-        merged(of_image, changed).map(move |found| self.triple(property, found))
+        merged(of_image, changed)
+            .map(move |((subject, object), found)| self.triple(property, subject, object, found))
     }
 
     fn of_object<'i>(
@@ -256,7 +258,9 @@ impl Snapshot {
     fn triple<'i>(
         &'i self,
         property: Handle<'i>,
-        ((subject, object), found): ((u32, u32), Found<usize>),
+        subject: u32,
+        object: u32,
+        found: Found<usize>,
     ) -> Triple<'i> {
         Triple {
             subject,

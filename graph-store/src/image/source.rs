@@ -144,11 +144,16 @@ impl<'i> Reader<'i> {
         let changes = property.changes.map(|changes| &changes.backward);
         let Some(changes) = changes.filter(|changes| changes.touches(object)) else {
             let found = of_image.map(|(pair, ())| pair);
-            let found = found.filter(move |pair| data.is_in_image(property, *pair, graph));
+            let in_graph = move |&(object, subject): &(u32, u32)| {
+                data.is_in_image(property, subject, object, graph)
+            };
+            let found = found.filter(in_graph);
             return Read::Unchanged(found.map(|(_, subject)| subject));
         };
         let found = merged(of_image, changes.of(object));
-        let found = found.filter(move |found| data.is_found_by_object(property, found, graph));
+        let found = found.filter(move |((object, subject), found)| {
+            data.is_found_by_object(property, *subject, *object, found, graph)
+        });
         Read::Merged(found.map(|((_, subject), _)| subject))
     }
 
@@ -198,7 +203,8 @@ impl<'i> Reader<'i> {
         let of_image = of_image.filter(move |pair| {
             pair.is_none_or(|pair| {
                 let changed = changes.and_then(|changes| changes.backward.get(pair));
-                changed.is_none() && data.is_in_image(property, pair, graph)
+                let (object, subject) = pair;
+                changed.is_none() && data.is_in_image(property, subject, object, graph)
             })
         });
         let changed = changes
@@ -230,11 +236,16 @@ impl<'i> Reader<'i> {
         });
         let Some(changes) = property.changes else {
             let found = of_image.map(|(pair, ())| pair);
-            let found = found.filter(move |pair| data.is_in_image(property, *pair, graph));
+            let in_graph = move |&(object, subject): &(u32, u32)| {
+                data.is_in_image(property, subject, object, graph)
+            };
+            let found = found.filter(in_graph);
             return Read::Unchanged(found.map(|(object, subject)| (subject, object)));
         };
         let found = merged(of_image, changes.backward.between(objects));
-        let found = found.filter(move |found| data.is_found_by_object(property, found, graph));
+        let found = found.filter(move |((object, subject), found)| {
+            data.is_found_by_object(property, *subject, *object, found, graph)
+        });
         Read::Merged(found.map(|((object, subject), _)| (subject, object)))
     }
 
@@ -295,14 +306,9 @@ impl Snapshot {
                 .is_some_and(|known| is_wanted(graph, self.image.graphs_at(known, position)))
     }
 
-    /// Returns whether a triple of the image, found as object and subject, is wanted.
+    /// Returns whether a triple of the image is wanted.
     #[inline]
-    fn is_in_image(
-        &self,
-        property: Handle<'_>,
-        (object, subject): (u32, u32),
-        graph: Wanted,
-    ) -> bool {
+    fn is_in_image(&self, property: Handle<'_>, subject: u32, object: u32, graph: Wanted) -> bool {
         graph.is_none() || is_wanted(graph, self.graphs_in_image(property, subject, object))
     }
 
@@ -310,11 +316,13 @@ impl Snapshot {
     fn is_found_by_object(
         &self,
         property: Handle<'_>,
-        (pair, found): &((u32, u32), Found<()>),
+        subject: u32,
+        object: u32,
+        found: &Found<()>,
         graph: Wanted,
     ) -> bool {
         match found {
-            Found::Image(()) => self.is_in_image(property, *pair, graph),
+            Found::Image(()) => self.is_in_image(property, subject, object, graph),
             Found::Changed(list) => is_wanted(graph, self.delta.graphs.get(*list)),
         }
     }

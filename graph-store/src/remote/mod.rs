@@ -1,7 +1,6 @@
 //! Stores behind a SPARQL endpoint: objects and values by queries, a bounded number per level, and
 //! changes by transactions or guarded updates.
 
-mod ahead;
 mod dialect;
 mod endpoint;
 mod facts;
@@ -11,6 +10,7 @@ mod page;
 mod results;
 mod solutions;
 mod store;
+mod tree;
 #[cfg(feature = "remote")]
 mod write;
 

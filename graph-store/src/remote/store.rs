@@ -11,7 +11,6 @@ use oxrdf::Term;
 use spargebra::Query;
 use spargebra::algebra::GraphPattern;
 
-use super::ahead::{self, can_have_values};
 use super::dialect::{DefaultGraph, Dialect, TreeForm};
 #[cfg(feature = "remote")]
 use super::endpoint::UpdateEndpoint;
@@ -20,6 +19,7 @@ use super::facts::wanted;
 use super::page::{FirstObjects, first_objects, ordered_page};
 use super::results::{self, AskedSlots, malformed};
 use super::solutions::{Solutions, width};
+use super::tree::{self, can_have_values};
 #[cfg(feature = "remote")]
 use super::write::{IsolationReport, PlainWriter};
 use crate::error::StoreError;
@@ -132,8 +132,8 @@ impl RemoteStore {
         dataset: &Dataset,
         context: &CallContext,
     ) -> Result<Rows, StoreError> {
-        let build = self.built(dataset, move || pattern);
-        self.rows_of(build(), dataset, context).await
+        let (query, text) = self.built(dataset, move || pattern)();
+        self.rows_of(query, text, dataset, context).await
     }
 
     /// Returns what builds a query and its text.
@@ -154,7 +154,8 @@ impl RemoteStore {
     /// Runs a query with its text.
     async fn rows_of(
         &self,
-        (query, text): (Query, String),
+        query: Query,
+        text: String,
         dataset: &Dataset,
         context: &CallContext,
     ) -> Result<Rows, StoreError> {
@@ -219,10 +220,10 @@ impl RemoteStore {
         let asked = Arc::clone(query);
         let pattern = move || sparql::tree_of(&asked, is_nested);
         let build = self.built(dataset, pattern);
-        let text = context
-            .run_sized(Size::Terms(ahead::size_of(query)), build)
+        let (query, text) = context
+            .run_sized(Size::Terms(tree::size_of(query)), build)
             .await?;
-        match self.rows_of(text, dataset, context).await {
+        match self.rows_of(query, text, dataset, context).await {
             Err(StoreError::ResultTooLarge { .. }) => Ok(None),
             rows => rows.map(Some),
         }
@@ -242,7 +243,7 @@ impl RemoteStore {
             return Ok(None);
         };
         let (size, own) = (rows.terms.len(), context.clone());
-        let sort_out = move || ahead::tree(&rows, &query, form, &own);
+        let sort_out = move || tree::from_rows(&rows, &query, form, &own);
         context
             .run_sized(Size::Terms(size), sort_out)
             .await?
@@ -263,7 +264,7 @@ impl RemoteStore {
         let Some(page) = page.filter(|_| objects <= MOST_CUT) else {
             return Ok(None);
         };
-        let query = Arc::new(ahead::query_from(Found::Ordered(page.clone()), levels));
+        let query = Arc::new(tree::query_from(Found::Ordered(page.clone()), levels));
         let rows = self.rows_of_tree(&query, true, &selection.dataset, context);
         let Some(rows) = rows.await? else {
             return Ok(None);
@@ -273,7 +274,7 @@ impl RemoteStore {
             let first = first_objects(&rows, query.columns(), &page, &order, &own)?;
             let first = first.filter(|first| first.is_complete || first.positions.len() >= objects);
             let Some(first) = first else { return Ok(None) };
-            let tree = ahead::tree(&rows, &query, TreeForm::Nested, &own)?;
+            let tree = tree::from_rows(&rows, &query, TreeForm::Nested, &own)?;
             Ok::<_, StoreError>(Some((first, tree)))
         };
         context.run_sized(Size::Terms(size), sort_out).await?
@@ -354,7 +355,7 @@ impl RemoteStore {
             page: selection.page,
             most: few + 1,
         };
-        let query = ahead::query_from(found, levels);
+        let query = tree::query_from(found, levels);
         let tree = self.read_tree(query, TreeForm::Nested, &selection.dataset, context);
         Ok(tree.await?.filter(|tree| tree.roots.len() <= few))
     }
@@ -373,8 +374,8 @@ impl RemoteStore {
         let size = nodes.len() * branches.sum::<usize>();
         let (own, asked) = (Arc::clone(&nodes), Arc::clone(&slots));
         let build = self.built(dataset, move || values_of(&own, &asked));
-        let query = context.run_sized(Size::Terms(size), build).await?;
-        let rows = self.rows_of(query, dataset, context).await?;
+        let (query, text) = context.run_sized(Size::Terms(size), build).await?;
+        let rows = self.rows_of(query, text, dataset, context).await?;
         let size = rows.terms.len();
         let own = context.clone();
         let sort_out = move || results::columns(rows, &nodes, &slots, &own);
@@ -542,10 +543,10 @@ impl AheadStore for RemoteStore {
             return Ok(None);
         }
         if reads_nothing(request) {
-            return Ok(Some(ahead::nothing(request.levels)));
+            return Ok(Some(tree::nothing(request.levels)));
         }
         // If there is too much, the levels may be small enough one by one.
-        let query = ahead::query_of(request);
+        let query = tree::query_of(request);
         self.read_tree(query, form, request.dataset, context).await
     }
 
@@ -559,7 +560,7 @@ impl AheadStore for RemoteStore {
             return Ok(None);
         }
         if selects_nothing(selection) || takes_nothing(selection.page) {
-            return Ok(Some(ahead::nothing(levels)));
+            return Ok(Some(tree::nothing(levels)));
         }
         if selection.order.is_empty() {
             return self.few_by_id(selection, levels, context).await;

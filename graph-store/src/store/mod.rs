@@ -10,11 +10,11 @@
 //! `image/search.rs` looks for these in many texts at once, and only texts with one of them are tested.
 //! `pattern/orders.rs` keeps orders of instances with a snapshot, so that a page costs the page.
 
-mod ahead;
 pub(crate) mod export;
 mod keys;
 mod local;
 pub(crate) mod order;
+mod prefetch;
 #[cfg(feature = "image")]
 pub(crate) mod queue;
 pub(crate) mod ready_order;
@@ -23,12 +23,12 @@ pub(crate) mod records;
 mod window;
 mod writer;
 
-pub use ahead::AheadStore;
 use async_trait::async_trait;
 use call_context::CallContext;
 pub use export::{ExportStore, QuadSink};
 pub use keys::keys_by_hydration;
 pub use local::LocalStore;
+pub use prefetch::AheadStore;
 pub(crate) use window::{Place, PlaceBuilder};
 pub use window::{WindowBuilder, Windowed, compare_keys, compare_positions};
 pub use writer::{Transaction, WriteStore};

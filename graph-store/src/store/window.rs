@@ -264,7 +264,7 @@ mod tests {
         vec![OrderKey::new(Vec::new(), SortBy::Iri, descending)]
     }
 
-    fn position((key, id): (u8, u8)) -> Position {
+    fn position(key: u8, id: u8) -> Position {
         Position {
             keys: vec![SortValue::Boolean(key.is_multiple_of(2))],
             id: NamedNode::new_unchecked(format!("http://e/{id:03}")).into(),
@@ -332,8 +332,9 @@ mod tests {
         ) {
             let order = order(descending);
             // The key depends on the id alone, since an object has the same keys each time.
-            let candidates: Vec<_> = candidates.into_iter().map(|id| position((id / 3, id))).collect();
-            let window = Window { after: after.map(position), before: before.map(position), take };
+            let candidates: Vec<_> = candidates.into_iter().map(|id| position(id / 3, id)).collect();
+            let place = |(key, id)| position(key, id);
+            let window = Window { after: after.map(place), before: before.map(place), take };
             let mut builder = WindowBuilder::new(&order, &window);
             candidates.iter().cloned().for_each(|candidate| builder.offer(candidate));
             prop_assert_eq!(builder.finish(), by_definition(&order, &window, &candidates));

@@ -10,9 +10,9 @@ use graph_store::{StoreError, Windowed};
 use soml_core::schema::ObjectId;
 
 use super::Execution;
-use super::ahead::Ahead;
 use super::chunks::{CHUNK, can_wait, read_chunk};
 use super::link::{Linker, Selected, Values};
+use super::prefetch::Prefetch;
 use crate::plan::{Level, LevelId, RootConnection, RootValue};
 
 /// Everything that a plan needs from the store.
@@ -68,8 +68,8 @@ pub(super) const NOT_AN_OBJECT: u32 = u32::MAX;
 pub(super) async fn fetch(execution: &Execution<'_>) -> Result<Fetched, StoreError> {
     let context = execution.context;
     let mut linker = Linker::new(Arc::clone(execution.plan));
-    let ahead = Ahead::new(execution);
-    let selected = select_roots(execution, &ahead).await?;
+    let prefetch = Prefetch::new(execution);
+    let selected = select_roots(execution, &prefetch).await?;
     let size = selected.iter().map(Selected::len).sum();
     let place = move || {
         let roots = linker.place(selected);
@@ -77,7 +77,7 @@ pub(super) async fn fetch(execution: &Execution<'_>) -> Result<Fetched, StoreErr
     };
     let (mut linker, roots) = context.run_sized(Size::Terms(size), place).await?;
     while !linker.begun.is_empty() {
-        linker = fetch_depth(execution, &ahead, linker).await?;
+        linker = fetch_depth(execution, &prefetch, linker).await?;
     }
     let levels = linker.levels;
     Ok(Fetched { roots, levels })
@@ -86,7 +86,7 @@ pub(super) async fn fetch(execution: &Execution<'_>) -> Result<Fetched, StoreErr
 /// Fetches the values of the levels that have begun, and begins those that they lead to.
 async fn fetch_depth(
     execution: &Execution<'_>,
-    ahead: &Ahead<'_>,
+    prefetch: &Prefetch<'_>,
     mut linker: Linker,
 ) -> Result<Linker, StoreError> {
     let plan = execution.plan;
@@ -111,10 +111,13 @@ async fn fetch_depth(
                 hydrated,
                 in_chunks: true,
             }),
-            None => ahead.hydrate(position, nodes).await.map(|hydrated| Values {
-                hydrated,
-                in_chunks: false,
-            }),
+            None => prefetch
+                .hydrate(position, nodes)
+                .await
+                .map(|hydrated| Values {
+                    hydrated,
+                    in_chunks: false,
+                }),
         });
     let values = all(execution, fetches).await?;
     let size = linker.links(&values);
@@ -128,7 +131,7 @@ async fn fetch_depth(
 /// Asks the store for what each root field needs first.
 async fn select_roots(
     execution: &Execution<'_>,
-    ahead: &Ahead<'_>,
+    prefetch: &Prefetch<'_>,
 ) -> Result<Vec<Selected>, StoreError> {
     let (store, context) = (execution.store, execution.context);
     let selections = execution.plan.roots.iter().map(async |root| {
@@ -136,7 +139,7 @@ async fn select_roots(
             RootValue::Introspection | RootValue::Service(_) => Selected::Nothing,
             RootValue::Count(selection) => Selected::Count(store.count(selection, context).await?),
             RootValue::Objects(objects) => {
-                let nodes = ahead.select(objects).await?;
+                let nodes = prefetch.select(objects).await?;
                 Selected::Objects(objects.level, nodes)
             }
             RootValue::Aggregate(aggregate) if aggregate.aggregation.is_count() => {
@@ -154,7 +157,7 @@ async fn select_roots(
             }
             RootValue::Entities(entities) => {
                 let types = entities.types.iter();
-                let selections = types.map(|ty| ahead.select(ty));
+                let selections = types.map(|ty| prefetch.select(ty));
                 Selected::Entities(try_join_all(selections).await?)
             }
         })

@@ -18,9 +18,9 @@
 //!    the candidates that keeps no more than the page (`store/window.rs`).
 //! 5. `GraphStore::hydrate` returns the values of all objects of a level in columns. Values that are objects become
 //!    the nodes of the next level, each once however often it is reached. A store with `GraphStore::ahead` reads
-//!    several levels at once: `plan/ahead` says which (never so that it would look at much more than level by
-//!    level), `execute/ahead` keeps their values until their turn. Which objects are reached is still found out
-//!    level by level, so it makes no difference that values of others were read.
+//!    several levels at once: `plan/level_tree` says which (never so that it would look at much more than level by
+//!    level), `execute/prefetch` keeps their values until their turn. Which objects are reached is still found
+//!    out level by level, so it makes no difference that values of others were read.
 //! 6. An aggregate is a level whose objects are not shown: `execute/aggregate` counts, compares and adds its
 //!    columns as canonical values (`value/canonical.rs`), exactly, and makes no string per value. A long level that
 //!    leads to no other and is written in order is read in chunks while the answer is written (`execute/chunks`)
@@ -32,13 +32,13 @@
 //! 8. `graphql_service::Reply` puts the envelope around it, as bytes or for the executor of async-graphql.
 
 mod aggregate;
-mod ahead;
 mod chunks;
 mod connection;
 mod fetch;
 mod link;
 mod list;
 mod nodes;
+mod prefetch;
 mod repeated;
 mod values;
 mod write;

@@ -73,6 +73,14 @@ impl FieldResult {
     }
 }
 
+/// The objects that a field updates.
+struct UpdateTargets<'i> {
+    /// The objects to change, each with the position of its entry.
+    objects: Vec<(usize, NamedNode)>,
+    /// The ids that the filter lists and that were not selected.
+    unselected: Vec<&'i NamedNode>,
+}
+
 type Result<T> = std::result::Result<T, StoreError>;
 
 impl<'a> Attempt<'a> {
@@ -157,8 +165,10 @@ impl<'a> Attempt<'a> {
         let Some(access) = self.setting.rights.access else {
             return Ok(());
         };
-        let from = (self.store, self.context);
-        draft.before.ask(access, objects, operation, from).await
+        let before = &mut draft.before;
+        before
+            .ask(access, objects, operation, self.store, self.context)
+            .await
     }
 
     /// Checks that the conditions of roles accept the objects that were written as they are now.
@@ -179,8 +189,9 @@ impl<'a> Attempt<'a> {
             ));
         };
         let mut after = Verdicts::default();
-        let from = (view, self.context);
-        after.ask(access, &written, Operation::Write, from).await?;
+        after
+            .ask(access, &written, Operation::Write, view, self.context)
+            .await?;
         draft.check_rows_after(&after);
         keep_missing_rights(&mut draft.findings);
         Ok(())
@@ -268,9 +279,11 @@ impl<'a> Attempt<'a> {
             }
             Action::UpdateWhere(selected, entry) => {
                 let ids = self.select(selected, draft, transaction).await?;
-                let targets: Vec<_> = ids.iter().map(|id| (*entry, id.clone())).collect();
-                let listed = not_among(&selected.listed, &ids);
-                self.change(field, (&targets, &listed), draft, transaction, result)
+                let targets = UpdateTargets {
+                    objects: ids.iter().map(|id| (*entry, id.clone())).collect(),
+                    unselected: not_among(&selected.listed, &ids),
+                };
+                self.change(field, &targets, draft, transaction, result)
                     .await?;
             }
             Action::Delete(selected) => {
@@ -358,29 +371,32 @@ impl<'a> Attempt<'a> {
         transaction: &mut dyn Transaction,
         result: &mut FieldResult,
     ) -> Result<()> {
-        let targets = entries.iter().filter_map(|entry| {
+        let objects = entries.iter().filter_map(|entry| {
             let id = draft.entry(*entry).id.clone()?;
             Some((*entry, id))
         });
-        let targets: Vec<_> = targets.collect();
-        self.change(field, (&targets, &[]), draft, transaction, result)
+        let targets = UpdateTargets {
+            objects: objects.collect(),
+            unselected: Vec::new(),
+        };
+        self.change(field, &targets, draft, transaction, result)
             .await
     }
 
-    /// Changes objects, each as an entry says; others are listed and not selected.
+    /// Changes objects, each as its entry says.
     async fn change(
         &self,
         field: &MutationField,
-        (targets, listed): (&[(usize, NamedNode)], &[&NamedNode]),
+        targets: &UpdateTargets<'_>,
         draft: &mut Draft<'a>,
         transaction: &mut dyn Transaction,
         result: &mut FieldResult,
     ) -> Result<()> {
         let mut wanted = Vec::new();
-        for id in listed {
+        for id in &targets.unselected {
             draft.types_wanted(id, &mut wanted);
         }
-        for (entry, id) in targets {
+        for (entry, id) in &targets.objects {
             draft.types_wanted(id, &mut wanted);
             draft.types_of_patched(*entry, &mut wanted);
             for change in &draft.entry(*entry).changes {
@@ -397,12 +413,12 @@ impl<'a> Attempt<'a> {
             }
         }
         self.load(draft, transaction, wanted).await?;
-        let named = targets.iter().map(|(_, id)| id);
-        let named = named.chain(listed.iter().copied());
+        let named = targets.objects.iter().map(|(_, id)| id);
+        let named = named.chain(targets.unselected.iter().copied());
         let objects = draft.with_types(named, field.object);
         self.ask(draft, &objects, Operation::Read).await?;
-        self.check_listed(field, listed, draft);
-        for (entry, id) in targets {
+        self.check_listed(field, &targets.unselected, draft);
+        for (entry, id) in &targets.objects {
             let is_selected = draft.entry(*entry).id.is_none();
             let found = draft.instance_of(id, field.object);
             match found.filter(|object| is_selected || draft.finds(id, *object)) {
@@ -494,7 +510,7 @@ impl<'a> Attempt<'a> {
             // The selection has tested it; the types say which of its subclasses it is.
             if let Some(object) = draft.instance_of(id, field.object) {
                 self.check_delete(field, object, draft);
-                self.check_row_deleted(field, (id, object), draft);
+                self.check_row_deleted(field, id, object, draft);
                 draft.delete(id, object);
                 result.add(object, id.clone());
             }
@@ -517,7 +533,8 @@ impl<'a> Attempt<'a> {
     fn check_row_deleted(
         &self,
         field: &MutationField,
-        (id, object): (&NamedNode, ObjectId),
+        id: &NamedNode,
+        object: ObjectId,
         draft: &mut Draft<'a>,
     ) {
         let Some(access) = self.setting.rights.access else {
@@ -530,8 +547,8 @@ impl<'a> Attempt<'a> {
         if deleting.peek().is_none() || draft.created.contains_key(id) {
             return;
         }
-        let of = (id, object);
-        if !draft.before.accept(access, of, Operation::Delete, deleting) {
+        let before = &draft.before;
+        if !before.accept(access, id, object, Operation::Delete, deleting) {
             let called = draft.called(id, object, false);
             let message = format!("{called} cannot be deleted without permission");
             let finding = field

@@ -186,10 +186,10 @@ impl Draft<'_> {
             }
             let props = schema[object].props.iter().copied();
             let props = props.filter(|property| !self.has_enough(id, &schema[*property]));
-            open.extend(props.map(|property| (id.clone(), (object, property), place)));
+            open.extend(props.map(|property| (id.clone(), object, property, place)));
         }
-        for (id, of, place) in open {
-            self.check_values(&id, of, (place, false));
+        for (id, object, property, place) in open {
+            self.check_values(&id, object, property, place, false);
         }
     }
 
@@ -225,7 +225,7 @@ impl Draft<'_> {
             for &property in &schema[object].props {
                 let is_given = || created.is_some_and(|(_, own)| self.entry(own).gives(property));
                 if Step::from(&schema[property].path) == *step && !is_given() {
-                    self.check_step(id, (object, property), place, touch.adds);
+                    self.check_step(id, object, property, place, touch.adds);
                 }
             }
         }
@@ -238,7 +238,8 @@ impl Draft<'_> {
     fn check_step(
         &mut self,
         id: &NamedNode,
-        (object, property): (ObjectId, PropertyId),
+        object: ObjectId,
+        property: PropertyId,
         place: usize,
         adds: bool,
     ) {
@@ -253,13 +254,13 @@ impl Draft<'_> {
         if !is_own && !is_new && !is_known {
             // What was added to it is not found, as a reference.
             if !adds {
-                self.check_unknown(id, (object, property), place);
+                self.check_unknown(id, object, property, place);
             }
             return;
         }
         // What new objects have is checked apart.
         if !is_new {
-            self.check_values(id, (object, property), (place, adds));
+            self.check_values(id, object, property, place, adds);
         }
         if !is_own && !Step::from(&self.setting.schema()[property].path).inverse {
             let manner = match (is_new, adds) {
@@ -269,10 +270,10 @@ impl Draft<'_> {
             };
             self.deny_entry(place, rights.lacks(object, property, manner));
             if !is_new && !self.reads(id, object, Part::Property(property)) {
-                let missing = rights.lacks_comparison(object, property, (manner, false));
+                let missing = rights.lacks_comparison(object, property, manner, false);
                 self.deny_entry(place, missing);
             }
-            self.note_row_write(place, (id, object), Some(property));
+            self.note_row_write(place, id, object, Some(property));
         }
     }
 
@@ -281,7 +282,8 @@ impl Draft<'_> {
     fn check_unknown(
         &mut self,
         id: &NamedNode,
-        (object, property): (ObjectId, PropertyId),
+        object: ObjectId,
+        property: PropertyId,
         place: usize,
     ) {
         let of = &self.setting.schema()[property];
@@ -316,8 +318,10 @@ impl Draft<'_> {
     fn check_values(
         &mut self,
         id: &NamedNode,
-        (object, property): (ObjectId, PropertyId),
-        (place, adds): (usize, bool),
+        object: ObjectId,
+        property: PropertyId,
+        place: usize,
+        adds: bool,
     ) {
         let schema = self.setting.schema();
         let of = &schema[property];
@@ -335,7 +339,7 @@ impl Draft<'_> {
             of.name.graphql,
             self.called(id, object, is_given)
         );
-        let mut found = self.check_amount(id, (object, property), &whole);
+        let mut found = self.check_amount(id, object, property, &whole);
         let values = self.current(id, of);
         let is_new = self.created.contains_key(id);
         let reads = self.reads_now(id, object, Part::Property(property));
@@ -364,7 +368,8 @@ impl Draft<'_> {
     fn check_amount(
         &self,
         id: &NamedNode,
-        (object, property): (ObjectId, PropertyId),
+        object: ObjectId,
+        property: PropertyId,
         whole: &str,
     ) -> Vec<(ErrorCode, String)> {
         let of = &self.setting.schema()[property];

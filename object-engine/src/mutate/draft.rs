@@ -175,11 +175,11 @@ impl<'a> Draft<'a> {
                 self.overlay.add(triple, self.setting.graph);
             }
         }
-        self.note_row_write(place, (&id, entry.object), None);
+        self.note_row_write(place, &id, entry.object, None);
         for change in &entry.changes {
-            self.note_row_write(place, (&id, entry.object), Some(change.property));
+            self.note_row_write(place, &id, entry.object, Some(change.property));
             if let Change::Set(values) = &change.change {
-                self.add_values(place, (&id, change.property), values);
+                self.add_values(place, &id, change.property, values);
             }
         }
     }
@@ -188,12 +188,12 @@ impl<'a> Draft<'a> {
     pub(super) fn update(&mut self, place: usize, id: &NamedNode, object: ObjectId) {
         self.updated.insert(id.clone(), object);
         self.check_id_right(place, object);
-        self.note_row_write(place, (id, object), None);
+        self.note_row_write(place, id, object, None);
         for change in &self.entry(place).changes {
             if let Some(property) = self.property_of(place, object, change) {
-                self.check_row(place, (id, object), (property, Manner::of(&change.change)));
-                self.note_row_write(place, (id, object), Some(property));
-                self.change(place, (id, property), change);
+                self.check_row(place, id, object, property, Manner::of(&change.change));
+                self.note_row_write(place, id, object, Some(property));
+                self.change(place, id, property, change);
             }
         }
     }
@@ -202,14 +202,16 @@ impl<'a> Draft<'a> {
     fn check_row(
         &mut self,
         place: usize,
-        (id, object): (&NamedNode, ObjectId),
-        (property, manner): (PropertyId, Manner),
+        id: &NamedNode,
+        object: ObjectId,
+        property: PropertyId,
+        manner: Manner,
     ) {
         if self.reads(id, object, Part::Property(property)) {
             return;
         }
         let rights = self.setting.rights;
-        let missing = rights.lacks_comparison(object, property, (manner, false));
+        let missing = rights.lacks_comparison(object, property, manner, false);
         let name = &self.setting.schema()[property].name.graphql;
         self.deny(place, name, missing);
     }
@@ -218,7 +220,8 @@ impl<'a> Draft<'a> {
     pub(super) fn note_row_write(
         &mut self,
         entry: usize,
-        (id, object): (&NamedNode, ObjectId),
+        id: &NamedNode,
+        object: ObjectId,
         property: Option<PropertyId>,
     ) {
         let Some(access) = self.setting.rights.access else {
@@ -294,7 +297,8 @@ impl<'a> Draft<'a> {
     fn change(
         &mut self,
         place: usize,
-        (id, property): (&NamedNode, PropertyId),
+        id: &NamedNode,
+        property: PropertyId,
         change: &'a PropertyChange,
     ) {
         let of = &self.setting.schema()[property];
@@ -324,16 +328,17 @@ impl<'a> Draft<'a> {
             }
         };
         for term in removed {
-            self.step(place, (id, of), term, false);
+            self.step(place, id, of, term, false);
         }
-        self.add_values(place, (id, property), values);
+        self.add_values(place, id, property, values);
     }
 
     /// Adds those of some values that a property does not have.
     fn add_values(
         &mut self,
         place: usize,
-        (id, property): (&NamedNode, PropertyId),
+        id: &NamedNode,
+        property: PropertyId,
         values: &'a [NewValue],
     ) {
         let of = &self.setting.schema()[property];
@@ -365,7 +370,7 @@ impl<'a> Draft<'a> {
             }
         }
         for (term, _) in terms.into_iter().zip(new).filter(|(_, is_new)| *is_new) {
-            self.step(place, (id, of), term, true);
+            self.step(place, id, of, term, true);
         }
     }
 
@@ -390,18 +395,12 @@ impl<'a> Draft<'a> {
     }
 
     /// Adds or removes one value of a property, in both directions where it has two.
-    fn step(
-        &mut self,
-        place: usize,
-        (id, property): (&NamedNode, &Property),
-        term: Term,
-        adds: bool,
-    ) {
+    fn step(&mut self, place: usize, id: &NamedNode, property: &Property, term: Term, adds: bool) {
         let predicate = NamedNode::new_unchecked(property.path.iri());
         match (&property.path, term) {
-            (Path::Forward(_), term) => self.triple(place, (id, predicate, term), adds),
+            (Path::Forward(_), term) => self.triple(place, id, predicate, term, adds),
             (Path::Inverse { .. }, Term::NamedNode(other)) => {
-                self.triple(place, (&other, predicate, id.clone().into()), adds);
+                self.triple(place, &other, predicate, id.clone().into(), adds);
                 let touch = Touch {
                     entry: Some(place),
                     adds,
@@ -415,7 +414,9 @@ impl<'a> Draft<'a> {
     fn triple(
         &mut self,
         place: usize,
-        (subject, predicate, object): (&NamedNode, NamedNode, Term),
+        subject: &NamedNode,
+        predicate: NamedNode,
+        object: Term,
         adds: bool,
     ) {
         let partners = self.setting.facts.partners(&predicate);
@@ -423,18 +424,20 @@ impl<'a> Draft<'a> {
             Term::NamedNode(end) if !partners.is_empty() => Some(end.clone()),
             _ => None,
         };
-        self.one_triple(place, (subject, predicate, object), adds);
+        self.one_triple(place, subject, predicate, object, adds);
         let Some(end) = end else { return };
         for partner in partners {
             let back = subject.clone().into();
-            self.one_triple(place, (&end, partner.clone(), back), adds);
+            self.one_triple(place, &end, partner.clone(), back, adds);
         }
     }
 
     fn one_triple(
         &mut self,
         place: usize,
-        (subject, predicate, object): (&NamedNode, NamedNode, Term),
+        subject: &NamedNode,
+        predicate: NamedNode,
+        object: Term,
         adds: bool,
     ) {
         let touch = Touch {

@@ -188,7 +188,7 @@ impl<'a> PayloadWriter<'a> {
             for (key, part) in denied {
                 if !warned.contains(&key.as_str()) {
                     warned.push(key);
-                    self.warn(*part, path, (key, name));
+                    self.warn(*part, path, key, name);
                 }
             }
         }
@@ -196,7 +196,7 @@ impl<'a> PayloadWriter<'a> {
     }
 
     /// Warns of a part of the affected objects that is left out.
-    fn warn(&mut self, part: AffectedPart, path: [&str; 2], (key, name): (&str, &str)) {
+    fn warn(&mut self, part: AffectedPart, path: [&str; 2], key: &str, name: &str) {
         let (field, location) = match part {
             AffectedPart::Kind(location) => ("kind", location),
             AffectedPart::Ids(location) => ("ids", location),

@@ -33,7 +33,8 @@ impl Verdicts {
     pub(super) fn accept(
         &self,
         permit: &Permit,
-        (id, object): (&NamedNode, ObjectId),
+        id: &NamedNode,
+        object: ObjectId,
         operation: Operation,
         mut roles: impl Iterator<Item = RolePlace>,
     ) -> bool {
@@ -52,7 +53,8 @@ impl Verdicts {
         permit: &Permit,
         objects: &[(NamedNode, ObjectId)],
         operation: Operation,
-        (store, context): (&dyn GraphStore, &CallContext),
+        store: &dyn GraphStore,
+        context: &CallContext,
     ) -> Result<(), StoreError> {
         let roles: Vec<RolePlace> = permit.role_places().collect();
         let mut types: Vec<ObjectId> = objects.iter().map(|(_, object)| *object).collect();
@@ -137,8 +139,10 @@ impl Draft<'_> {
         self.check_rows(|draft, write, access| {
             draft.created.contains_key(&write.id) || {
                 let writing = access.allowing(write.object, write.part(), Operation::Write);
-                let of = (&write.id, write.object);
-                draft.before.accept(access, of, Operation::Write, writing)
+                let (id, object) = (&write.id, write.object);
+                draft
+                    .before
+                    .accept(access, id, object, Operation::Write, writing)
             }
         });
     }
@@ -146,13 +150,14 @@ impl Draft<'_> {
     /// Checks that some role allows each write and accepts the object as it was and as it is now.
     pub(super) fn check_rows_after(&mut self, after: &Verdicts) {
         self.check_rows(|draft, write, access| {
-            let is_new = draft.created.contains_key(&write.id);
-            let of = (&write.id, write.object);
-            let mut writing = access.allowing(write.object, write.part(), Operation::Write);
-            draft.deleted.contains_key(&write.id)
+            let (id, object) = (&write.id, write.object);
+            let mut writing = access.allowing(object, write.part(), Operation::Write);
+            let is_new = draft.created.contains_key(id);
+            draft.deleted.contains_key(id)
                 || writing.any(|role| {
                     let accepts = |verdicts: &Verdicts| {
-                        verdicts.accept(access, of, Operation::Write, std::iter::once(role))
+                        let role = std::iter::once(role);
+                        verdicts.accept(access, id, object, Operation::Write, role)
                     };
                     (is_new || accepts(&draft.before)) && accepts(after)
                 })

@@ -45,7 +45,7 @@ impl Draft<'_> {
         rights.sees(object)
             && rights.access.is_none_or(|access| {
                 let seeing = access.seeing(object);
-                self.accept_reading(access, (id, object), seeing)
+                self.accept_reading(access, id, object, seeing)
             })
     }
 
@@ -55,7 +55,7 @@ impl Draft<'_> {
         rights.reads(object, part)
             && rights.access.is_none_or(|access| {
                 let reading = access.allowing(object, part, Operation::Read);
-                self.accept_reading(access, (id, object), reading)
+                self.accept_reading(access, id, object, reading)
             })
     }
 
@@ -63,10 +63,14 @@ impl Draft<'_> {
     fn accept_reading(
         &self,
         access: &Permit,
-        of: (&NamedNode, ObjectId),
+        id: &NamedNode,
+        object: ObjectId,
         roles: impl Iterator<Item = RolePlace>,
     ) -> bool {
-        access.reads_everything() || self.before.accept(access, of, Operation::Read, roles)
+        access.reads_everything()
+            || self
+                .before
+                .accept(access, id, object, Operation::Read, roles)
     }
 
     /// Returns the objects, with their types, of which the conditions of roles must be known to tell what is shown: all that

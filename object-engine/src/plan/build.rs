@@ -21,12 +21,12 @@ use soml_core::datatype::Scalar;
 use soml_core::lang::LangSpec;
 use soml_core::schema::{ObjectId, Property, PropertyId, Range, Schema};
 
-use super::ahead::note;
 use super::arguments::FieldArguments;
 use super::collect::{Fields, Parent, collect, literal_fields};
 use super::cursor::CursorCodec;
+use super::denied_fields::{DeniedFields, DeniedFieldsOfLevel};
 use super::input::{Arguments, Variables};
-use super::left_out::{LeftOut, LeftOutOfLevel};
+use super::level_tree::annotate_levels;
 use super::levels::{LevelBuilder, LevelKey, order_levels};
 use super::order::{for_single, name_spec};
 use super::parameters::{Parameter, RootParameter, SlotParameter};
@@ -108,7 +108,7 @@ pub(super) struct Planner<'p, 'a> {
     known: HashMap<LevelKey, LevelId>,
     /// Aggregations of lists, with the level of their values.
     pub(super) aggregations: HashMap<LevelKey, (LevelId, Arc<Aggregation>)>,
-    pub(super) left_out: LeftOut<'a>,
+    pub(super) left_out: DeniedFields<'a>,
     /// Parts of the plan that variables decide, in the order in which they were planned.
     parameters: Vec<Parameter>,
 }
@@ -116,8 +116,14 @@ pub(super) struct Planner<'p, 'a> {
 /// What the arguments of a root field choose.
 pub(super) struct Choice {
     pub(super) selection: Selection,
-    /// The window of a connection, and what reads and writes its cursors.
-    pub(super) window: Option<(CursorCodec, Window)>,
+    /// The window of a connection.
+    pub(super) window: Option<CursorWindow>,
+}
+
+/// The window of a connection, and what reads and writes its cursors.
+pub(super) struct CursorWindow {
+    pub(super) window: Window,
+    pub(super) codec: CursorCodec,
 }
 
 /// What a level inherits from the fields that lead to it.
@@ -134,7 +140,7 @@ impl<'p, 'a> Planner<'p, 'a> {
             levels: Vec::new(),
             known: HashMap::default(),
             aggregations: HashMap::default(),
-            left_out: LeftOut::default(),
+            left_out: DeniedFields::default(),
             parameters: Vec::new(),
         }
     }
@@ -181,8 +187,8 @@ impl<'p, 'a> Planner<'p, 'a> {
         let (choice, scope) = self.choice_of_request(nodes[0], target, root.kind)?;
         let selection = choice.selection;
         match (root.kind, choice.window) {
-            (_, Some(window)) => self.connection(nodes, target, (selection, window), scope),
-            (RootKind::Aggregate, None) => self.root_aggregate(nodes, (target, selection, scope)),
+            (_, Some(window)) => self.connection(nodes, target, selection, window, scope),
+            (RootKind::Aggregate, None) => self.root_aggregate(nodes, target, selection, scope),
             _ => Ok(Some(RootValue::Count(Box::new(selection)))),
         }
     }
@@ -217,7 +223,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         kind: RootKind,
     ) -> Result<(Choice, Scope)> {
         let scope = self.scope(field)?;
-        let choose = || self.choice(field, (target, kind), &scope);
+        let choose = || self.choice(field, target, kind, &scope);
         let (choice, variables_decide) = self.input.variables.apart(choose);
         let choice = choice?;
         if variables_decide {
@@ -253,7 +259,8 @@ impl<'p, 'a> Planner<'p, 'a> {
     pub(super) fn choice(
         &self,
         field: &executable::Field,
-        (target, kind): (TypeRef, RootKind),
+        target: TypeRef,
+        kind: RootKind,
         scope: &Scope,
     ) -> Result<Choice> {
         let arguments = self.arguments(field);
@@ -334,17 +341,17 @@ impl<'p, 'a> Planner<'p, 'a> {
         self.known.insert(key, id);
 
         let mut builder = LevelBuilder::default();
-        let mut left_out = LeftOutOfLevel::new(matches!(target, TypeRef::Concrete(_)));
+        let mut left_out = DeniedFieldsOfLevel::new(matches!(target, TypeRef::Concrete(_)));
         let typing = match target {
             TypeRef::Concrete(object) => {
-                let fields = self.variant(object, sets, scope, (&mut builder, &mut left_out))?;
+                let fields = self.variant(object, sets, scope, &mut builder, &mut left_out)?;
                 builder.variants.push(fields);
                 Typing::Static {
                     name: self.api().type_name(object).to_string(),
                 }
             }
             TypeRef::Interface(_) | TypeRef::AnyObject | TypeRef::Nameable => {
-                self.stored_types(target, sets, scope, (&mut builder, &mut left_out))?
+                self.stored_types(target, sets, scope, &mut builder, &mut left_out)?
             }
         };
         let (input, api) = (self.input, self.input.api);
@@ -389,7 +396,8 @@ impl<'p, 'a> Planner<'p, 'a> {
         &mut self,
         target: TypeRef,
         scope: &Scope,
-        (mut slots, typed): (LevelBuilder, bool),
+        mut slots: LevelBuilder,
+        typed: bool,
     ) -> Result<LevelId> {
         let id = self.new_level()?;
         let name = match target {
@@ -428,7 +436,8 @@ impl<'p, 'a> Planner<'p, 'a> {
         target: TypeRef,
         sets: &[&'a SelectionSet],
         scope: &Scope,
-        (builder, left_out): (&mut LevelBuilder, &mut LeftOutOfLevel<'a>),
+        builder: &mut LevelBuilder,
+        left_out: &mut DeniedFieldsOfLevel<'a>,
     ) -> Result<Typing> {
         let index = Arc::clone(&self.input.view().of_type(target).index);
         let slots = type_slots(&index, builder);
@@ -436,7 +445,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         let view = self.input.view();
         let shown = self.api().possible_types(target).iter();
         for &object in shown.filter(|object| view.sees(**object)) {
-            let fields = self.variant(object, sets, scope, (builder, left_out))?;
+            let fields = self.variant(object, sets, scope, builder, left_out)?;
             let position = builder.variants.iter().position(|known| *known == fields);
             let position = position.unwrap_or_else(|| {
                 builder.variants.push(fields);
@@ -456,7 +465,8 @@ impl<'p, 'a> Planner<'p, 'a> {
         object: ObjectId,
         sets: &[&'a SelectionSet],
         scope: &Scope,
-        (builder, left_out): (&mut LevelBuilder, &mut LeftOutOfLevel<'a>),
+        builder: &mut LevelBuilder,
+        left_out: &mut DeniedFieldsOfLevel<'a>,
     ) -> Result<Vec<ResponseField>> {
         let mut fields = Fields::default();
         collect(self.input, &Parent::Object(object), sets, &mut fields);
@@ -663,7 +673,7 @@ impl<'p, 'a> Planner<'p, 'a> {
                 if self.left_out.is_empty(level) {
                     return Ok(None);
                 }
-                let slot = self.objects_slot(property, target, (field, scope.lang), builder)?;
+                let slot = self.objects_slot(property, target, field, scope.lang, builder)?;
                 let edge = builder.edge(Edge { slot, level });
                 let list = multiple.then(|| ListOutput {
                     non_null_elements,
@@ -745,7 +755,8 @@ impl<'p, 'a> Planner<'p, 'a> {
         &self,
         property: &Property,
         target: TypeRef,
-        (field, lang): (&Node<executable::Field>, Option<LangSpec>),
+        field: &Node<executable::Field>,
+        lang: Option<LangSpec>,
         builder: &mut LevelBuilder,
     ) -> Result<usize> {
         let parameter = SlotParameter {
@@ -801,7 +812,7 @@ impl<'p, 'a> Planner<'p, 'a> {
             .map(|level| level.expect("every level is built before its parent is"))
             .collect();
         order_levels(&mut levels, &mut roots, &mut self.parameters);
-        note(&mut levels, &mut roots);
+        annotate_levels(&mut levels, &mut roots);
         let written = self.input.api.soml().config.null_json_arrays;
         // The schema is nearer than the service (docs/queries.md, "Values").
         let null_empty_lists = written.unwrap_or(self.input.null_arrays);

@@ -9,7 +9,7 @@ use graphql_gen::typesystem::TypeRef;
 use graphql_service::error::{GraphqlError, PathSegment};
 use soml_core::access::Part;
 
-use super::build::{Planner, Scope};
+use super::build::{CursorWindow, Planner, Scope};
 use super::collect::{Fields, Parent, collect};
 use super::cursor::CursorCodec;
 use super::{
@@ -36,7 +36,8 @@ impl<'a> Planner<'_, 'a> {
         &mut self,
         nodes: &[&'a Node<executable::Field>],
         target: TypeRef,
-        (selection, (codec, window)): (Selection, (CursorCodec, Window)),
+        selection: Selection,
+        CursorWindow { window, codec }: CursorWindow,
         scope: Scope,
     ) -> Result<Option<RootValue>> {
         let field = nodes[0];
@@ -195,7 +196,7 @@ impl<'a> Planner<'_, 'a> {
         field: &executable::Field,
         target: TypeRef,
         order: &[OrderKey],
-    ) -> Result<(CursorCodec, Window)> {
+    ) -> Result<CursorWindow> {
         let limit = self.input.limits.cursor_bytes;
         let codec = CursorCodec::new(&type_of(field), order, limit);
         // A cursor holds the id of an object.
@@ -207,7 +208,8 @@ impl<'a> Planner<'_, 'a> {
         }
         let key = || PathSegment::Key(field.response_key().to_string());
         let window = self.limits_of_window(field, &codec);
-        Ok((codec, window.map_err(|error| error.on(vec![key()]))?))
+        let window = window.map_err(|error| error.on(vec![key()]))?;
+        Ok(CursorWindow { window, codec })
     }
 
     /// Reads `first`, `last`, `after` and `before`.

@@ -7,7 +7,7 @@ use oxrdf::{NamedNode, Term};
 use soml_core::access::Part;
 use soml_core::schema::{ObjectId, Property, PropertyId, Range};
 
-use super::given::{Refused, check, given};
+use super::coercion::{Refused, check, coerce};
 use super::input::Input;
 use super::mutation::Place;
 use super::regexes::SchemaRegexes;
@@ -379,14 +379,13 @@ impl EntryReader<'_> {
     ) -> Option<Change> {
         let multiple = property.max.is_multiple();
         if purpose == Purpose::Create || !multiple {
-            let below: &[PathSegment] = &[];
-            let values = self.value_list(at, property, value, (below, multiple));
+            let values = self.value_list(at, property, value, &[], multiple);
             return Some(Change::Set(values));
         }
         let value_of = |name: &str| member_of(value, name);
         let below = [PathSegment::Key("value".to_owned())];
         let values = match value_of("value") {
-            Some(values) => self.value_list(at, property, values, (&below, true)),
+            Some(values) => self.value_list(at, property, values, &below, true),
             None => Vec::new(),
         };
         let replace = matches!(value_of("replace"), Some(Input::Boolean(true)));
@@ -403,7 +402,7 @@ impl EntryReader<'_> {
             return None;
         }
         let below = [PathSegment::Key("patch".to_owned())];
-        match given(self.api.soml(), property, patch) {
+        match coerce(self.api.soml(), property, patch) {
             Ok(term) => Some(Change::Patch((term, below.to_vec()), values)),
             Err(refused) => {
                 self.refuse(at, property, &below, refused);
@@ -417,7 +416,8 @@ impl EntryReader<'_> {
         at: usize,
         property: &Property,
         value: &Input,
-        (below, many): (&[PathSegment], bool),
+        below: &[PathSegment],
+        many: bool,
     ) -> Vec<NewValue> {
         let mut values = Vec::new();
         for (index, item) in value.as_list().iter().enumerate() {
@@ -436,7 +436,7 @@ impl EntryReader<'_> {
     /// Reads a value that follows the rules of its property.
     fn checked(&self, property: &Property, input: &Input) -> Result<Term, Refused> {
         let soml = self.api.soml();
-        let term = given(soml, property, input)?;
+        let term = coerce(soml, property, input)?;
         check(soml, property, self.regexes, &term)?;
         Ok(term)
     }
@@ -476,8 +476,8 @@ impl EntryReader<'_> {
                     (_, Input::Null) => {}
                     ("replace", flag) => replaces |= *flag == Input::Boolean(true),
                     ("patch", id) => patched = self.reference(at, property, id, below),
-                    ("ids", ids) => self.ids(at, property, ids, (&below, &mut values)),
-                    (ty, new) => self.new_objects(at, (property, ty, new), &mut values, &below),
+                    ("ids", ids) => values.extend(self.ids(at, property, ids, &below)),
+                    (ty, new) => values.extend(self.new_objects(at, property, ty, new, &below)),
                 }
             }
         }
@@ -503,13 +503,15 @@ impl EntryReader<'_> {
         at: usize,
         property: &Property,
         ids: &Input,
-        (below, values): (&[PathSegment], &mut Vec<NewValue>),
-    ) {
+        below: &[PathSegment],
+    ) -> Vec<NewValue> {
+        let mut values = Vec::new();
         for (index, id) in ids.as_list().iter().enumerate() {
             let mut place = below.to_vec();
             place.push(PathSegment::Index(index));
             values.extend(self.reference(at, property, id, place));
         }
+        values
     }
 
     fn reference(
@@ -533,12 +535,14 @@ impl EntryReader<'_> {
     fn new_objects(
         &mut self,
         at: usize,
-        (property, ty, new): (&Property, &str, &Input),
-        values: &mut Vec<NewValue>,
+        property: &Property,
+        ty: &str,
+        new: &Input,
         below: &[PathSegment],
-    ) {
+    ) -> Vec<NewValue> {
+        let mut values = Vec::new();
         let Some(TypeRef::Concrete(object)) = self.api.type_ref(ty) else {
-            return;
+            return values;
         };
         for (index, item) in new.as_list().iter().enumerate() {
             let mut path = self.entries[at].path.clone();
@@ -548,6 +552,7 @@ impl EntryReader<'_> {
             let new = self.entry(Purpose::Create, object, item, path);
             values.extend(new.map(NewValue::New));
         }
+        values
     }
 }
 

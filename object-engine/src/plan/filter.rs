@@ -17,8 +17,8 @@ use soml_core::datatype::Scalar;
 use soml_core::lang::{LangHead, LangItem, LangRange, LangSpec};
 use soml_core::schema::{EnumId, Property, PropertyId, Range, Schema};
 
+use super::coercion::expanded;
 use super::constant::{OperandError, constant};
-use super::given::expanded;
 use super::input::{Input, lang_spec};
 use super::set_where::{Combine, SetWhere};
 use crate::access::{

@@ -6,20 +6,20 @@
 //! the number of levels is bounded by the size of the operation.
 
 mod aggregate;
-mod ahead;
 mod arguments;
 mod build;
+mod coercion;
 mod collect;
 mod connection;
 mod constant;
 mod cursor;
+mod denied_fields;
 mod entities;
 mod entry;
 mod filter;
-mod given;
 mod guard;
 mod input;
-mod left_out;
+mod level_tree;
 mod levels;
 mod mutation;
 mod order;
@@ -38,16 +38,16 @@ pub(crate) use aggregate::{
     GroupPart, Grouping, Having, HavingTest, KeyPart, Measure, MeasurePart, Measured,
     MeasuredValues, RootAggregate, ValueAggregate,
 };
-pub(crate) use ahead::{Branch, candidates, tree};
 pub(crate) use build::PlanInput;
+pub(crate) use coercion::{is_text, text_of, validation};
 pub use cursor::CursorCodec;
 pub(crate) use entry::{Change, Entry, NewValue, PropertyChange};
 pub(crate) use filter::Compared;
-pub(crate) use given::{is_text, text_of, validation};
 use graph_store::query::{Dataset, ObjectRef, Page, Selection, Slot, TypeIndex, Window};
 use graph_store::value::{LiteralKey, LiteralTypes};
 use graphql_service::error::{GraphqlError, Location};
 pub(crate) use input::Variables;
+pub(crate) use level_tree::{Branch, candidates, level_tree};
 pub(crate) use mutation::{
     Action, AffectedPart, MutationField, MutationPlan, MutationRoot, PayloadPart, Place, Selected,
     build_mutation, keep_missing_rights,

@@ -16,7 +16,7 @@ use service_metrics::{CacheMetrics, Watch};
 use soml_core::lang::LangSpec;
 use tracing::Span;
 
-use super::build::{PlanInput, Planner, Result, build};
+use super::build::{CursorWindow, PlanInput, Planner, Result, build};
 use super::collect::has_same_arguments;
 use super::{LevelId, Plan, RootField, RootValue};
 use crate::access::Permit;
@@ -194,11 +194,11 @@ impl SharedPlan {
 impl RootParameter {
     fn fill_in(&self, planner: &Planner<'_, '_>, roots: &mut [RootField]) -> Result<()> {
         let scope = planner.scope(&self.field)?;
-        let choice = planner.choice(&self.field, (self.target, self.kind), &scope)?;
+        let choice = planner.choice(&self.field, self.target, self.kind, &scope)?;
         if let Some(place) = self.selection_in(roots) {
             *place = choice.selection;
         }
-        if let Some((codec, window)) = choice.window
+        if let Some(CursorWindow { window, codec }) = choice.window
             && let Some(RootValue::Connection(connection)) = self.value_in(roots)
         {
             connection.codec = codec;

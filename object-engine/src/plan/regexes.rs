@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use graph_store::evaluate::RegexMatcher;
 use graph_store::query::Regex;
 
-use super::given::Refused;
+use super::coercion::Refused;
 use crate::code;
 
 /// The regular expressions of a schema, each compiled when it is first needed.

@@ -9,8 +9,8 @@ use soml_core::access::Part;
 use soml_core::rbac::Operation;
 use soml_core::schema::{ObjectId, PropertyId, Range};
 
+use super::coercion::validation;
 use super::entry::Change;
-use super::given::validation;
 use super::rows::Presets;
 use crate::access::{Permit, View};
 use crate::rdf::{Types, takes_any};
@@ -143,7 +143,7 @@ impl<'a> WriteAccess<'a> {
         if unwritable.is_some() || manner == Manner::Create {
             return unwritable;
         }
-        self.lacks_comparison(object, property, (manner, self.reads(object, part)))
+        self.lacks_comparison(object, property, manner, self.reads(object, part))
     }
 
     /// Returns which right is missing for what compares given values of a property with stored ones, whether these can be read
@@ -152,7 +152,8 @@ impl<'a> WriteAccess<'a> {
         self,
         object: ObjectId,
         property: PropertyId,
-        (manner, reads): (Manner, bool),
+        manner: Manner,
+        reads: bool,
     ) -> Option<String> {
         let part = Part::Property(property);
         let schema = self.api.soml();

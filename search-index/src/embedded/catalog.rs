@@ -111,7 +111,11 @@ impl Catalog {
         let written = Written {
             format: FORMAT,
             next: self.next,
-            indexes: self.entries.iter().map(WrittenEntry::of).collect(),
+            indexes: self
+                .entries
+                .iter()
+                .map(|(name, entry)| WrittenEntry::of(name, entry))
+                .collect(),
         };
         let bytes = serde_json::to_vec(&written).map_err(failed)?;
         replace(&place.join(FILE), &bytes).map_err(failed)
@@ -228,9 +232,9 @@ impl Entry {
 }
 
 impl WrittenEntry {
-    fn of((name, entry): (&String, &Entry)) -> Self {
+    fn of(name: &str, entry: &Entry) -> Self {
         WrittenEntry {
-            name: name.clone(),
+            name: name.to_owned(),
             folder: entry.folder,
             application: entry.mark.application.clone(),
             schema: entry.mark.schema.clone(),

@@ -21,7 +21,7 @@ use super::guard::{Guard, filtered};
 use super::input::Input;
 use super::nodes::Types;
 use super::root::{RootField, RootFields, RootSearch};
-use super::selection::Operation;
+use super::selection::{FieldGroup, Operation};
 use super::shape::{KeyForm, Shapes, key_form};
 use super::shared;
 use super::sort;
@@ -264,7 +264,11 @@ impl SearchApi {
         let (mut roots, mut errors) = (Vec::new(), Vec::new());
         let mut representations = limits.representations;
         for (key, fields) in by_key {
-            match self.root(of, (key, &fields), limits, &mut representations) {
+            let group = FieldGroup {
+                key,
+                fields: &fields,
+            };
+            match self.root(of, group, limits, &mut representations) {
                 Ok(root) => roots.extend(root),
                 Err(error) => {
                     let key = graphql_service::PathSegment::Key(key.to_owned());
@@ -285,31 +289,31 @@ impl SearchApi {
     fn root<'d>(
         &self,
         of: Selecting<'d, '_>,
-        (key, fields): (&str, &[&'d Node<executable::Field>]),
+        group: FieldGroup<'d, '_>,
         limits: &SearchLimits,
         representations: &mut usize,
     ) -> Result<Option<RootField>, GraphqlError> {
-        let name = fields[0].name.as_str();
+        let name = group.first().name.as_str();
         if let Some(root) = self.roots.get(name) {
-            let search = self.search(of, (key, root), fields, limits)?;
+            let search = self.search(of, group, root, limits)?;
             return Ok(search.map(|search| RootField::Search(Box::new(search))));
         }
         Ok(Some(match (name, &self.subgraph) {
             (federation::SERVICE, Some(_)) => {
                 if of.sight.is_some_and(|sight| !sight.reads_sdl()) {
-                    of.leave_out((key, fields), "Query");
+                    of.leave_out(group, "Query");
                     return Ok(None);
                 }
-                RootField::Service(self.shapes(of, None).service(key, fields))
+                RootField::Service(self.shapes(of, None).service(group))
             }
             (federation::ENTITIES, Some(subgraph)) => {
                 let types = &subgraph.entities.all;
                 let shapes = self.shapes(of, Some(types));
-                let entities = shapes.entities(key, fields, (limits, representations))?;
+                let entities = shapes.entities(group, limits, representations)?;
                 RootField::Entities(Box::new(entities))
             }
             _ => RootField::Introspection {
-                key: key.to_owned(),
+                key: group.key.to_owned(),
             },
         }))
     }
@@ -332,23 +336,23 @@ impl SearchApi {
     fn search<'d>(
         &self,
         of: Selecting<'d, '_>,
-        (key, root): (&str, &Root),
-        fields: &[&'d Node<executable::Field>],
+        group: FieldGroup<'d, '_>,
+        root: &Root,
         limits: &SearchLimits,
     ) -> Result<Option<RootSearch>, GraphqlError> {
         let object = &self.indexes.indexes[root.index].fields;
-        let location = Location::of(fields[0].name.location(), &of.of.document().sources);
+        let location = Location::of(group.first().name.location(), &of.of.document().sources);
         let shown = of.guard("", location).shown(object)?;
         if shown.is_nothing() {
-            of.leave_out((key, fields), "Query");
+            of.leave_out(group, "Query");
             return Ok(None);
         }
         if of.sight.is_some() {
             // What the sender asks for is held to the limits, not what is added.
             let everything = Selecting { sight: None, ..of };
-            self.search_within(everything, (key, root), fields, limits)?;
+            self.search_within(everything, group, root, limits)?;
         }
-        let search = self.search_within(of, (key, root), fields, limits)?;
+        let search = self.search_within(of, group, root, limits)?;
         let Some(condition) = shown.condition() else {
             return Ok(search);
         };
@@ -364,11 +368,11 @@ impl SearchApi {
     fn search_within<'d>(
         &self,
         of: Selecting<'d, '_>,
-        (key, root): (&str, &Root),
-        fields: &[&'d Node<executable::Field>],
+        group: FieldGroup<'d, '_>,
+        root: &Root,
         limits: &SearchLimits,
     ) -> Result<Option<RootSearch>, GraphqlError> {
-        let field = fields[0];
+        let field = group.first();
         let object = &self.indexes.indexes[root.index].fields;
         let place = Place {
             location: Location::of(field.name.location(), &of.of.document().sources),
@@ -387,7 +391,7 @@ impl SearchApi {
                 .transpose()
         };
         let guard = of.guard("sort", place.location);
-        let keys = sort::keys(object, given.get("sort"), (place, guard))?;
+        let keys = sort::keys(object, given.get("sort"), place, guard)?;
         let after = given.get("search_after");
         let after = after
             .map(|after| sort::after(&keys, after, place))
@@ -395,7 +399,7 @@ impl SearchApi {
         let references = self.subgraph.as_ref();
         let references = references.map(|subgraph| &subgraph.entities.by_index[root.index]);
         let shapes = self.shapes(of, references);
-        let Some(shape) = shapes.result(object, &root.object, (key, fields))? else {
+        let Some(shape) = shapes.result(object, &root.object, group)? else {
             return Ok(None);
         };
         let guard = of.guard("aggregations", place.location);
@@ -437,7 +441,7 @@ impl SearchApi {
                 .map_err(|error| error.at(place.location))?;
         }
         Ok(Some(RootSearch {
-            key: key.to_owned(),
+            key: group.key.to_owned(),
             index: root.index,
             search,
             shape,
@@ -466,11 +470,11 @@ impl<'d, 's> Selecting<'d, 's> {
     }
 
     /// Warns of a root field that is left out.
-    fn leave_out(self, (key, fields): (&str, &[&'d Node<executable::Field>]), ty: &str) {
-        let name = &fields[0].name;
+    fn leave_out(self, group: FieldGroup<'d, '_>, ty: &str) {
+        let name = &group.first().name;
         let roles = self.sight.map(Sight::roles).unwrap_or_default();
         let location = Location::of(name.location(), &self.of.document().sources);
-        let path = vec![graphql_service::PathSegment::Key(key.to_owned())];
+        let path = vec![graphql_service::PathSegment::Key(group.key.to_owned())];
         let warning = denial::left_out(name, ty, &roles);
         self.left_out
             .borrow_mut()

@@ -1,7 +1,5 @@
 //! Root fields of operations.
 
-use apollo_compiler::Node;
-use apollo_compiler::executable::Field;
 use graphql_service::error::{GraphqlError, Location};
 use graphql_service::limits::exceeded;
 use oxrdf::NamedNode;
@@ -10,6 +8,7 @@ use super::arguments::Place;
 use super::federation::EntityTypes;
 use super::input::Input;
 use super::reference::References;
+use super::selection::FieldGroup;
 use super::shape::{Fields, KeyForm, Shape, Shapes};
 use crate::code;
 use crate::dsl::Search;
@@ -102,11 +101,10 @@ pub struct RootEntities {
 
 impl<'d> Shapes<'d, '_> {
     /// Reads the root field `_service`.
-    pub(super) fn service(self, key: &str, fields: &[&'d Node<Field>]) -> RootService {
-        let sets = fields.iter().map(|field| &field.selection_set);
+    pub(super) fn service(self, group: FieldGroup<'d, '_>) -> RootService {
         RootService {
-            key: key.to_owned(),
-            fields: self.fields(sets, |name, _| match name {
+            key: group.key.to_owned(),
+            fields: self.fields(group.selection_sets(), |name, _| match name {
                 "sdl" => ServicePart::Sdl,
                 _ => ServicePart::TypeName,
             }),
@@ -116,11 +114,11 @@ impl<'d> Shapes<'d, '_> {
     /// Reads the root field `_entities` of a subgraph; what is left of the bound goes down.
     pub(super) fn entities(
         self,
-        key: &str,
-        fields: &[&'d Node<Field>],
-        (limits, left): (&SearchLimits, &mut usize),
+        group: FieldGroup<'d, '_>,
+        limits: &SearchLimits,
+        left: &mut usize,
     ) -> Result<RootEntities, GraphqlError> {
-        let field = fields[0];
+        let field = group.first();
         let place = Place {
             location: Location::of(field.name.location(), &self.of.document().sources),
         };
@@ -134,11 +132,10 @@ impl<'d> Shapes<'d, '_> {
         })?;
         let (schema, types) = self.references.expect("a subgraph has types of entities");
         let objects = given.iter().map(|given| object(types, given, place));
-        let sets = fields.iter().map(|field| &field.selection_set);
         Ok(RootEntities {
-            key: key.to_owned(),
+            key: group.key.to_owned(),
             objects: objects.collect::<Result<_, _>>()?,
-            shown: References::of(self.of, schema, types, sets),
+            shown: References::of(self.of, schema, types, group.selection_sets()),
         })
     }
 }

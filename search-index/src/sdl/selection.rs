@@ -15,6 +15,27 @@ pub(super) struct Operation<'d> {
     pub(super) prepared: &'d Prepared,
 }
 
+/// The fields of a selection set that have the same response key, which are answered as one.
+#[derive(Clone, Copy)]
+pub(super) struct FieldGroup<'d, 'g> {
+    /// The response key.
+    pub(super) key: &'g str,
+    /// At least one field.
+    pub(super) fields: &'g [&'d Node<Field>],
+}
+
+impl<'d> FieldGroup<'d, '_> {
+    /// Returns the field that says what all of them are, arguments included.
+    pub(super) fn first(self) -> &'d Node<Field> {
+        self.fields[0]
+    }
+
+    /// Returns the selection sets of the fields.
+    pub(super) fn selection_sets(self) -> impl Iterator<Item = &'d SelectionSet> {
+        self.fields.iter().map(|field| &field.selection_set)
+    }
+}
+
 impl<'d> Operation<'d> {
     /// Returns the document.
     pub(super) fn document(self) -> &'d ExecutableDocument {

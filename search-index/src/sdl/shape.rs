@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use apollo_compiler::executable::{Field, SelectionSet};
-use apollo_compiler::{Node, Schema as GraphqlSchema};
+use apollo_compiler::Schema as GraphqlSchema;
+use apollo_compiler::executable::SelectionSet;
 
 use graphql_service::denial;
 use graphql_service::error::{GraphqlError, Location, PathSegment};
@@ -14,7 +14,7 @@ use soml_core::schema::{Range, Schema};
 use super::federation::EntityTypes;
 use super::guard::{Guard, Meant};
 use super::reference::References;
-use super::selection::Operation;
+use super::selection::{FieldGroup, Operation};
 use super::target::Target;
 use crate::access::Condition;
 use crate::mapping::{
@@ -284,16 +284,18 @@ impl Keys<'_> {
 }
 
 impl<'d> Shapes<'d, '_> {
-    /// Reads what is selected of the answer to a search, whose response key is given; `None` where nothing of it can be read.
+    /// Reads what is selected of the answer to a search; `None` where nothing of it can be read.
     pub(super) fn result(
         self,
         object: &ObjectFields,
         object_field: &str,
-        (key, fields): (&str, &[&'d Node<Field>]),
+        group: FieldGroup<'d, '_>,
     ) -> Result<Option<Shape>, GraphqlError> {
-        let sets = fields.iter().map(|field| &field.selection_set);
-        let keys = Keys { above: None, key };
-        let shape = self.readable_fields(sets, &keys, |name, inner, keys| {
+        let keys = Keys {
+            above: None,
+            key: group.key,
+        };
+        let shape = self.readable_fields(group.selection_sets(), &keys, |name, inner, keys| {
             let all = |what| Ok(Some((what, None)));
             match name {
                 "took" => all(ResultField::Took),
@@ -308,7 +310,7 @@ impl<'d> Shapes<'d, '_> {
                 "max_score" => all(ResultField::MaxScore),
                 "hits" => {
                     let hits = self.readable_fields(inner, keys, |name, inner, keys| {
-                        self.hit(object, object_field, (name, inner), keys)
+                        self.hit(object, object_field, name, inner, keys)
                     })?;
                     Ok(hits.map(|hits| (ResultField::Hits(hits), None)))
                 }
@@ -323,7 +325,8 @@ impl<'d> Shapes<'d, '_> {
         self,
         object: &ObjectFields,
         object_field: &str,
-        (name, inner): (&str, Vec<&'d SelectionSet>),
+        name: &str,
+        inner: Vec<&'d SelectionSet>,
         keys: &Keys<'_>,
     ) -> Selected<HitField> {
         let all = |what| Ok(Some((what, None)));

@@ -23,7 +23,8 @@ type Result<T> = std::result::Result<T, GraphqlError>;
 pub(super) fn keys(
     object: &ObjectFields,
     given: Option<&Input>,
-    (place, guard): (Place, Guard<'_>),
+    place: Place,
+    guard: Guard<'_>,
 ) -> Result<Vec<Key>> {
     let given = given.map(Input::items).unwrap_or_default();
     let mut keys = Vec::with_capacity(given.len() + 2);
@@ -36,7 +37,7 @@ pub(super) fn keys(
                 },
                 index: None,
             },
-            _ => by_field(object, name, options, (place, guard))?,
+            _ => by_field(object, name, options, place, guard)?,
         });
     }
     if keys.is_empty() {
@@ -62,7 +63,8 @@ fn by_field(
     object: &ObjectFields,
     name: &str,
     options: &Input,
-    (place, guard): (Place, Guard<'_>),
+    place: Place,
+    guard: Guard<'_>,
 ) -> Result<Key> {
     let (found, options) = find(object, name, options, place)?;
     // An order by what is hidden in some objects would reveal it (docs/search.md, "With security

@@ -61,7 +61,7 @@ pub(super) fn add_index(
         "An aggregation",
         aggregation,
     );
-    add_result(types, name, (field_name, &object));
+    add_result(types, name, field_name, &object);
     root(
         name,
         &format!("{}{field_name}_search", soml.config.query_pfx),
@@ -69,7 +69,7 @@ pub(super) fn add_index(
 }
 
 /// Adds the types of the answer to a search; hits have the object in a field of some name and type.
-fn add_result(types: &mut Types, name: &str, (field_name, object): (&str, &str)) {
+fn add_result(types: &mut Types, name: &str, field_name: &str, object: &str) {
     let hit = vec![
         field("id", "ID!", "The IRI of the object"),
         field("score", "Float", "How well it matches"),

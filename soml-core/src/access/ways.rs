@@ -45,8 +45,8 @@ pub fn other_ways(schema: &Schema) -> Vec<Finding> {
         let access = rights.of([role.name.as_str()]);
         let reads = |(object, property)| access.reads(object, Part::Property(property));
         let (read, denied): (Vec<_>, Vec<_>) = all.iter().copied().partition(|one| reads(*one));
-        for denied in denied {
-            let ways = ways_to(schema, &access, denied, &read);
+        for (object, property) in denied {
+            let ways = ways_to(schema, &access, object, property, &read);
             if ways.is_empty() {
                 continue;
             }
@@ -59,7 +59,7 @@ pub fn other_ways(schema: &Schema) -> Vec<Finding> {
             let message = format!(
                 "role `{}` may not read `{}`, but reads the same values {}{more}",
                 role.name,
-                named(schema, denied),
+                named(schema, object, property),
                 shown.join(", "),
             );
             let finding =
@@ -74,10 +74,10 @@ pub fn other_ways(schema: &Schema) -> Vec<Finding> {
 fn ways_to(
     schema: &Schema,
     access: &Access,
-    denied: (ObjectId, PropertyId),
+    object: ObjectId,
+    property: PropertyId,
     read: &[(ObjectId, PropertyId)],
 ) -> Vec<String> {
-    let (object, property) = denied;
     let path = &schema[property].path;
     let is_inverse = |path: &Path| matches!(path, Path::Inverse { .. });
     let ways = read.iter().filter_map(|&(other, way)| {
@@ -85,7 +85,7 @@ fn ways_to(
         if other_path.iri() != path.iri() {
             return None;
         }
-        let name = named(schema, (other, way));
+        let name = named(schema, other, way);
         if is_inverse(other_path) == is_inverse(path) {
             return shares_classes(schema, object, other).then(|| format!("as `{name}`"));
         }
@@ -114,7 +114,7 @@ fn shares_classes(schema: &Schema, one: ObjectId, other: ObjectId) -> bool {
     one == other || one_types.iter().any(|class| other_types.contains(class))
 }
 
-fn named(schema: &Schema, (object, property): (ObjectId, PropertyId)) -> String {
+fn named(schema: &Schema, object: ObjectId, property: PropertyId) -> String {
     let (object, property) = (&schema[object].name, &schema[property].name);
     format!("{}/{}", object.graphql, property.graphql)
 }

@@ -74,16 +74,11 @@ fn target(cx: &mut Cx<'_, '_>, code: Code, object: &str, span: Span) -> Option<O
 
 fn field(cx: &mut Cx<'_, '_>, object: ObjectId, property: &str, span: Span) {
     if !property.contains('*') && !FIELDS.contains(&property) {
-        known_property(cx, Code::UnknownTarget, (object, property), span);
+        known_property(cx, Code::UnknownTarget, object, property, span);
     }
 }
 
-fn known_property(
-    cx: &mut Cx<'_, '_>,
-    code: Code,
-    (object, property): (ObjectId, &str),
-    span: Span,
-) {
+fn known_property(cx: &mut Cx<'_, '_>, code: Code, object: ObjectId, property: &str, span: Span) {
     if cx.resolved.property(object, property).is_some() {
         return;
     }
@@ -153,7 +148,7 @@ fn presets(cx: &mut Cx<'_, '_>, presets: &Value) {
         };
         for (name, value) in properties {
             if let Some(target) = target {
-                known_property(cx, Code::BadRowRule, (target, name), value.span);
+                known_property(cx, Code::BadRowRule, target, name, value.span);
             }
             let is_value = |value: &Value| matches!(value.kind, ValueKind::Text { .. });
             let fits = match &value.kind {

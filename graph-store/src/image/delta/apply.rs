@@ -81,7 +81,7 @@ impl Snapshot {
         let delta = &mut self.delta;
         let list = (after != of_image).then(|| delta.graphs.insert(&after));
         let changes = delta.properties.entry(property).or_default();
-        Arc::make_mut(changes).set((subject, object), list);
+        Arc::make_mut(changes).set(subject, object, list);
         delta.size += 1;
         delta.quads += if is_added { 1 } else { -1 };
         delta.triples += i64::from(!after.is_empty()) - i64::from(!before.is_empty());

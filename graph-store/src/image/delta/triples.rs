@@ -23,7 +23,7 @@ pub(in crate::image) struct Changes {
 
 impl Changes {
     /// Notes that a triple is in the graphs of a list; `None` if that is what the image says.
-    pub(super) fn set(&mut self, (subject, object): Pair, list: Option<u32>) {
+    pub(super) fn set(&mut self, subject: u32, object: u32, list: Option<u32>) {
         self.forward.set((subject, object), list);
         self.backward.set((object, subject), list);
         self.history.push_back((subject, object));

@@ -174,20 +174,22 @@ impl Wire {
 
     /// Sends a part of a change within the transaction.
     pub(super) async fn send(&self, part: &Part, context: &CallContext) -> Result<(), HttpError> {
-        let (action, content_type, text) = match part {
-            Part::Update(text) => (("UPDATE", "update"), UPDATE, text),
-            Part::Added(quads) => (("ADD", "add"), "application/n-quads; charset=utf-8", quads),
+        let (action, operation, content_type, text) = match part {
+            Part::Update(text) => ("UPDATE", "update", UPDATE, text),
+            Part::Added(quads) => ("ADD", "add", "application/n-quads; charset=utf-8", quads),
         };
-        self.act(action, content_type, text, context).await
+        self.act(action, operation, content_type, text, context)
+            .await
     }
 
     pub(super) async fn commit(&self, context: &CallContext) -> Result<(), HttpError> {
-        self.act(("COMMIT", "commit"), "", "", context).await
+        self.act("COMMIT", "commit", "", "", context).await
     }
 
     async fn act(
         &self,
-        (action, operation): (&str, &'static str),
+        action: &str,
+        operation: &'static str,
         content_type: &'static str,
         text: &str,
         context: &CallContext,

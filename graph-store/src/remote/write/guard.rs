@@ -15,17 +15,17 @@ use super::change::Shape;
 use super::graphs::{
     Graphs, any_of, filter, in_change_graph, is, join, no, select, triple, values, var, within,
 };
-use super::known::Known;
 use super::read::Lists;
+use super::read_write_set::ReadWriteSet;
 use super::terms::ground;
 use crate::sparql::balanced;
 use crate::write::change_graph;
 
 /// Returns the guard of a transaction that takes a sequence.
-pub(super) fn guard(graphs: Graphs, known: &Known, sequence: u64) -> GraphPattern {
+pub(super) fn guard(graphs: Graphs, set: &ReadWriteSet, sequence: u64) -> GraphPattern {
     let mut parts = Vec::new();
     let (mut named, mut default) = (Vec::new(), Vec::new());
-    for row in known.ground().filter_map(ground) {
+    for row in set.ground().filter_map(ground) {
         match row.len() {
             4 => named.push(row),
             _ => default.push(row),
@@ -45,7 +45,7 @@ pub(super) fn guard(graphs: Graphs, known: &Known, sequence: u64) -> GraphPatter
         let count = default.len();
         parts.push((join(values(&["s", "p", "o"], default), in_default), count));
     }
-    let covered = covered(known).branches(graphs);
+    let covered = covered(set).branches(graphs);
     if !covered.is_empty() {
         let columns = ["s", "p", "o", "g"].map(var);
         let distinct = GraphPattern::Distinct {
@@ -58,10 +58,10 @@ pub(super) fn guard(graphs: Graphs, known: &Known, sequence: u64) -> GraphPatter
         };
         let others = Expression::Not(Box::new(blank()));
         parts.push((filter(distinct.clone(), others), total));
-        let blank_quads = known.blank.iter().map(|(_, quads)| quads.len()).sum();
+        let blank_quads = set.blank.iter().map(|(_, quads)| quads.len()).sum();
         parts.push((filter(distinct, blank()), blank_quads));
     }
-    parts.extend(blank_counts(graphs, known));
+    parts.extend(blank_counts(graphs, set));
     let parts = parts.into_iter().zip(0..);
     let mut parts: Vec<_> = parts
         .map(|((found, count), number)| counted(found, count, number))
@@ -88,8 +88,8 @@ fn counted(found: GraphPattern, count: usize, number: usize) -> GraphPattern {
 }
 
 /// Returns what was read, as lists of terms without what others hold already.
-fn covered(known: &Known) -> Lists {
-    let covered = &known.covered;
+fn covered(set: &ReadWriteSet) -> Lists {
+    let covered = &set.covered;
     let row = |nodes: &[&NamedNode]| nodes.iter().map(|&node| node.clone().into()).collect();
     let values = covered.values.iter();
     let values = values.filter(|(subject, _)| !covered.subjects.contains(subject));
@@ -104,9 +104,9 @@ fn covered(known: &Known) -> Lists {
 }
 
 /// Returns patterns that have a solution for each shape whose quads are as many as were read.
-fn blank_counts(graphs: Graphs, known: &Known) -> Vec<(GraphPattern, usize)> {
+fn blank_counts(graphs: Graphs, set: &ReadWriteSet) -> Vec<(GraphPattern, usize)> {
     let mut lists: [Vec<Vec<GroundTerm>>; 4] = Default::default();
-    for (shape, quads) in known.blank.iter() {
+    for (shape, quads) in set.blank.iter() {
         let count = Literal::from(u64::try_from(quads.len()).expect("a count fits"));
         let (mut row, graph, is_subject): (Vec<GroundTerm>, _, _) = match shape {
             Shape::Object(subject, predicate, graph) => (

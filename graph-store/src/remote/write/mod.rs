@@ -5,12 +5,12 @@ mod change;
 mod gaps;
 mod graphs;
 mod guard;
-mod known;
 mod log;
 mod plain;
 mod probe;
 mod queue;
 mod read;
+mod read_write_set;
 mod terms;
 
 use std::time::Duration;

@@ -21,10 +21,10 @@ use super::change::{Rows, update};
 use super::gaps::Gaps;
 use super::graphs::Graphs;
 use super::guard::{free, guard};
-use super::known::Known;
 use super::log::{Log, abandoned};
 use super::queue::{Queue, Turn};
 use super::read::{Found, PATTERNS, quads_of, rows};
+use super::read_write_set::ReadWriteSet;
 use super::terms::{DotSegments, check_change, check_patterns};
 use super::{IsolationReport, PAUSE, probe_updates, sooner, to_the_end, within};
 use crate::error::StoreError;
@@ -105,7 +105,7 @@ impl WriteStore for PlainWriter {
         Ok(Box::new(PlainTransaction {
             session,
             graphs: self.graphs,
-            known: Known::default(),
+            read_write_set: ReadWriteSet::default(),
             turn: Some(turn),
             sequence,
             is_isolated: Arc::clone(&self.is_isolated),
@@ -182,7 +182,7 @@ pub(in crate::remote) fn not_isolated() -> StoreError {
 struct PlainTransaction {
     session: Arc<dyn UpdateSession>,
     graphs: Graphs,
-    known: Known,
+    read_write_set: ReadWriteSet,
     /// `None` once others need not wait for it.
     turn: Option<Turn>,
     sequence: u64,
@@ -201,14 +201,14 @@ enum Outcome {
 
 impl PlainTransaction {
     fn commit_update(&mut self, record: &ChangeRecord) -> Result<Update, StoreError> {
-        let guard = guard(self.graphs, &self.known, self.sequence);
-        let change = std::mem::take(&mut self.known.change);
+        let guard = guard(self.graphs, &self.read_write_set, self.sequence);
+        let change = std::mem::take(&mut self.read_write_set.change);
         let marker = QuadChange {
             removed: Vec::new(),
             added: change_graph::quads(record),
         };
         check_change(&marker, DotSegments::Kept)?;
-        let rows = Rows::removed(self.graphs, &change.removed, &self.known.blank)?;
+        let rows = Rows::removed(self.graphs, &change.removed, &self.read_write_set.blank)?;
         let rows = rows.and_added(&change.added).and_added(&marker.added);
         Ok(update(vec![rows.operation(Some(guard))]))
     }
@@ -334,14 +334,15 @@ impl Transaction for PlainTransaction {
     ) -> Result<Vec<Quad>, StoreError> {
         check_patterns(patterns, DotSegments::Resolved)?;
         loop {
-            let missing = self.known.missing(patterns);
+            let missing = self.read_write_set.missing(patterns);
             if missing.is_empty() {
-                return Ok(self.known.matching(patterns));
+                return Ok(self.read_write_set.matching(patterns));
             }
             for patterns in missing.chunks(PATTERNS) {
                 let query = quads_of(self.graphs, patterns, None);
                 let rows = rows(&*self.session, query, 4, context).await?;
-                self.known.learn(patterns, Found::read(rows, None)?.quads)?;
+                self.read_write_set
+                    .learn(patterns, Found::read(rows, None)?.quads)?;
             }
         }
     }
@@ -356,8 +357,13 @@ impl Transaction for PlainTransaction {
                     .to_owned(),
             ));
         }
-        self.known.apply(change);
-        Rows::removed(self.graphs, &self.known.change.removed, &self.known.blank).map(|_| ())
+        self.read_write_set.apply(change);
+        Rows::removed(
+            self.graphs,
+            &self.read_write_set.change.removed,
+            &self.read_write_set.blank,
+        )
+        .map(|_| ())
     }
 
     async fn commit(

@@ -69,7 +69,7 @@ impl<'a> Writer<'a> {
                     self.measures(measured, &values.kind, |measure| tally.measure(measure));
                 }
                 AggregatePart::Groups(grouping) => {
-                    self.groups(aggregation, field, grouping, (&columns, &nodes))?;
+                    self.groups(aggregation, field, grouping, &columns, &nodes)?;
                 }
                 part => self.plain_part(part, nodes.len() as u64),
             }
@@ -264,7 +264,8 @@ impl<'a> Writer<'a> {
         aggregation: &'a Aggregation,
         field: &'a AggregateField,
         grouping: &'a Grouping,
-        (columns, nodes): (&Columns<'a>, &[usize]),
+        columns: &Columns<'a>,
+        nodes: &[usize],
     ) -> WriteResult {
         let limit = self.execution.engine_limits.groups;
         let mut grouper = Grouper::new(grouping, columns, limit);
@@ -286,7 +287,7 @@ impl<'a> Writer<'a> {
             }
             self.check_size_and_time()?;
             self.answer.enter(PathStep::Index(index));
-            self.group(aggregation, grouping, (&grouper, group));
+            self.group(aggregation, grouping, &grouper, group);
             self.answer.leave();
         }
         self.answer.out.push(b']');
@@ -313,7 +314,8 @@ impl<'a> Writer<'a> {
         &mut self,
         aggregation: &'a Aggregation,
         grouping: &'a Grouping,
-        (grouper, group): (&Grouper<'v>, &Group<'v>),
+        grouper: &Grouper<'v>,
+        group: &Group<'v>,
     ) {
         self.answer.out.push(b'{');
         for (position, field) in grouping.fields.iter().enumerate() {

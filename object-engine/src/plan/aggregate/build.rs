@@ -37,16 +37,18 @@ impl<'a> Planner<'_, 'a> {
     pub(in crate::plan) fn root_aggregate(
         &mut self,
         nodes: Nodes<'_, 'a>,
-        (target, selection, scope): (TypeRef, Selection, Scope),
+        target: TypeRef,
+        selection: Selection,
+        scope: Scope,
     ) -> Result<Option<RootValue>> {
         let mut builder = AggregationBuilder::new(self, target, &scope);
         let aggregation = builder.aggregation(nodes)?;
-        let (slots, left_out) = ((builder.slots, builder.typed), builder.left_out);
+        let (slots, typed, left_out) = (builder.slots, builder.typed, builder.left_out);
         self.leave_out_all(left_out);
         let Some(aggregation) = aggregation else {
             return Ok(None);
         };
-        let level = self.aggregate_level(target, &scope, slots)?;
+        let level = self.aggregate_level(target, &scope, slots, typed)?;
         Ok(Some(RootValue::Aggregate(Box::new(RootAggregate {
             objects: RootObjects { selection, level },
             aggregation: Arc::new(aggregation),
@@ -98,12 +100,12 @@ impl<'a> Planner<'_, 'a> {
         }
         let mut inner = AggregationBuilder::new(self, target, scope);
         let aggregation = inner.aggregation(nodes)?;
-        let (slots, left_out) = ((inner.slots, inner.typed), inner.left_out);
+        let (slots, typed, left_out) = (inner.slots, inner.typed, inner.left_out);
         self.leave_out_all(left_out);
         let Some(aggregation) = aggregation.map(Arc::new) else {
             return Ok(None);
         };
-        let level = self.aggregate_level(target, scope, slots)?;
+        let level = self.aggregate_level(target, scope, slots, typed)?;
         let known = (level, Arc::clone(&aggregation));
         self.aggregations.insert(key, known);
         Ok(Some((level, aggregation)))

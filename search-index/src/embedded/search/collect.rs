@@ -198,7 +198,7 @@ impl<'p> Part<'p> {
             .map(|node| runner.scorer(node, false))
             .transpose()?;
         let scorers = self.watch.used() - before;
-        self.walk(scorer, post_filter, (&keys, after.as_deref()), collected)?;
+        self.walk(scorer, post_filter, &keys, after.as_deref(), collected)?;
         self.watch.outcome()?;
         self.watch.reuse(scorers);
         Ok(keys)
@@ -209,7 +209,8 @@ impl<'p> Part<'p> {
         &mut self,
         mut scorer: BoxScorer<'p>,
         mut post_filter: Option<Option<BoxScorer<'p>>>,
-        (keys, after): (&[SegmentKey<'p>], Option<&[u64]>),
+        keys: &[SegmentKey<'p>],
+        after: Option<&[u64]>,
         collected: &mut Collected,
     ) -> Result<()> {
         let plan = self.plan;

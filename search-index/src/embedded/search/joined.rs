@@ -25,7 +25,8 @@ pub(super) struct Joined<'s> {
 impl<'s> Joined<'s> {
     pub(super) fn new(
         children: BoxScorer<'s>,
-        (level, parents): (&'s Bits, &'s Bits),
+        level: &'s Bits,
+        parents: &'s Bits,
         scores: Option<ScoreMode>,
         watch: &'s Watch,
     ) -> Self {

@@ -121,10 +121,11 @@ impl<'s> Runner<'s> {
                 mode,
             } => {
                 let children = self.scorer(node, with_scores && *mode != ScoreMode::None)?;
-                let levels = (self.segment.level(*level)?, self.segment.level(*above)?);
+                let (level, parents) = (self.segment.level(*level)?, self.segment.level(*above)?);
                 children.map(|children| {
                     let scores = with_scores.then_some(*mode);
-                    Box::new(Joined::new(children, levels, scores, self.watch)) as BoxScorer<'s>
+                    let joined = Joined::new(children, level, parents, scores, self.watch);
+                    Box::new(joined) as BoxScorer<'s>
                 })
             }
         })

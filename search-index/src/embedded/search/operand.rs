@@ -59,13 +59,13 @@ pub(super) fn numbers(
     match leaf.kind {
         Kind::Double => doubles(leaf, lower, upper),
         Kind::Unsigned => {
-            let range = integers(leaf, lower, upper, (0, u64::MAX.into()))?;
+            let range = integers(leaf, lower, upper, 0, u64::MAX.into())?;
             Ok(range.map_or(EMPTY, |(least, greatest)| {
                 clamped::<u64>(least)..=clamped::<u64>(greatest)
             }))
         }
         _ => {
-            let range = integers(leaf, lower, upper, (i64::MIN.into(), i64::MAX.into()))?;
+            let range = integers(leaf, lower, upper, i64::MIN.into(), i64::MAX.into())?;
             Ok(range.map_or(EMPTY, |(least, greatest)| {
                 clamped::<i64>(least).to_u64()..=clamped::<i64>(greatest).to_u64()
             }))
@@ -133,7 +133,8 @@ fn integers(
     leaf: &Leaf,
     lower: Option<&Bound>,
     upper: Option<&Bound>,
-    (least, greatest): (i128, i128),
+    least: i128,
+    greatest: i128,
 ) -> Result<Option<(i128, i128)>, EngineError> {
     let lower = match lower {
         None => least,

@@ -1,5 +1,5 @@
-//! Fields that the sender of a request may not read: left out, each with a warning (docs/access.md,
-//! "What a caller sees").
+//! Denied fields: those that the sender of a request may not read are left out, each with a warning
+//! (docs/access.md, "What a caller sees").
 
 use apollo_compiler::executable::{self, Selection, SelectionSet};
 use apollo_compiler::{ExecutableDocument, Node};
@@ -10,9 +10,9 @@ use soml_core::schema::ObjectId;
 use super::LevelId;
 use super::build::PlanInput;
 
-/// What was left out of an operation.
+/// The fields that are left out of an operation.
 #[derive(Default)]
-pub(super) struct LeftOut<'a> {
+pub(super) struct DeniedFields<'a> {
     /// Response keys from the root to where the planner is.
     pub(super) path: Vec<&'a str>,
     warnings: Vec<GraphqlError>,
@@ -25,7 +25,7 @@ pub(super) struct LeftOut<'a> {
 
 /// Which fields of the objects of one level are left out.
 #[derive(Default)]
-pub(super) struct LeftOutOfLevel<'a> {
+pub(super) struct DeniedFieldsOfLevel<'a> {
     fields: Vec<FieldOfLevel<'a>>,
     places: HashMap<*const executable::Field, usize>,
     /// A field was left out since nothing was left below it.
@@ -40,11 +40,11 @@ struct FieldOfLevel<'a> {
     of: Vec<(ObjectId, bool)>,
 }
 
-impl<'a> LeftOutOfLevel<'a> {
+impl<'a> DeniedFieldsOfLevel<'a> {
     pub(super) fn new(one_type: bool) -> Self {
-        LeftOutOfLevel {
+        DeniedFieldsOfLevel {
             one_type,
-            ..LeftOutOfLevel::default()
+            ..DeniedFieldsOfLevel::default()
         }
     }
 
@@ -82,13 +82,13 @@ impl<'a> LeftOutOfLevel<'a> {
     }
 }
 
-impl<'a> LeftOut<'a> {
+impl<'a> DeniedFields<'a> {
     /// Warns of the fields that are left out of a level: by the type that the document asks them of where
     /// all its objects are alike in that, else by each type that has no right.
     pub(super) fn level(
         &mut self,
         input: &PlanInput<'a>,
-        level: &LeftOutOfLevel<'a>,
+        level: &DeniedFieldsOfLevel<'a>,
         name: impl Fn(ObjectId) -> String,
     ) {
         for field in &level.fields {

@@ -1,4 +1,4 @@
-//! Reads several levels at once where the store has reason to, and keeps their values until their turn.
+//! Prefetching: several levels are read at once where the store has reason to, and their values kept until their turn.
 
 use std::sync::Mutex;
 
@@ -9,22 +9,22 @@ use graph_store::{AheadStore, StoreError};
 
 use super::Execution;
 use super::fetch::hydrate;
-use crate::plan::{Branch, LevelId, RootObjects, candidates, tree};
+use crate::plan::{Branch, LevelId, RootObjects, candidates, level_tree};
 
 /// The values of levels whose turn has not come.
-pub(super) struct Ahead<'a> {
+pub(super) struct Prefetch<'a> {
     execution: &'a Execution<'a>,
     store: Option<&'a dyn AheadStore>,
     /// By the position of their level; nothing for a store that does not read ahead.
     values: Mutex<Vec<Option<TreeValues>>>,
 }
 
-impl<'a> Ahead<'a> {
+impl<'a> Prefetch<'a> {
     pub(super) fn new(execution: &'a Execution<'a>) -> Self {
         let levels = execution.plan.levels.iter();
         let store = execution.store.ahead();
         let values = store.map(|_| levels.map(|_| None).collect());
-        Ahead {
+        Prefetch {
             execution,
             store,
             values: Mutex::new(values.unwrap_or_default()),
@@ -43,14 +43,14 @@ impl<'a> Ahead<'a> {
             && let Some((ids, condition)) = candidates(selection)
         {
             let dataset = &selection.dataset;
-            let asked = (ids.as_slice(), Some(&condition), dataset);
-            let levels = tree(
+            let levels = level_tree(
                 self.execution.plan,
                 level,
                 Some(ids.len()),
                 ahead.reads_apart(),
             );
-            if let Some(found) = self.read(ahead, &levels, asked).await? {
+            let read = self.read(ahead, &levels, &ids, Some(&condition), dataset);
+            if let Some(found) = read.await? {
                 return Ok(found.into());
             }
         }
@@ -72,7 +72,7 @@ impl<'a> Ahead<'a> {
         let selection = &objects.selection;
         let number = selection.page.limit;
         let number = number.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
-        let branches = tree(self.execution.plan, objects.level, number, false);
+        let branches = level_tree(self.execution.plan, objects.level, number, false);
         let levels = self.levels(&branches);
         let read = store.select_ahead(selection, &levels, self.execution.context);
         Ok(read.await?.map(|read| self.keep(&branches, read)))
@@ -93,16 +93,18 @@ impl<'a> Ahead<'a> {
         }
         if !nodes.is_empty() {
             let id = LevelId(u32::try_from(position).expect("a plan has fewer than 2^32 levels"));
-            let levels = tree(
+            let levels = level_tree(
                 self.execution.plan,
                 id,
                 Some(nodes.len()),
                 ahead.reads_apart(),
             );
             let roots = nodes.as_slice().to_refs();
-            let asked = (&*roots, None, &*level.dataset);
             if levels.len() > 1
-                && self.read(ahead, &levels, asked).await?.is_some()
+                && self
+                    .read(ahead, &levels, &roots, None, &level.dataset)
+                    .await?
+                    .is_some()
                 && let Some(values) = self.take(position)
             {
                 return Ok(values.into_hydrated(&roots));
@@ -117,7 +119,9 @@ impl<'a> Ahead<'a> {
         &self,
         store: &dyn AheadStore,
         branches: &[Branch],
-        (roots, condition, dataset): (&[ObjectRef], Option<&NodeCondition>, &Dataset),
+        roots: &[ObjectRef],
+        condition: Option<&NodeCondition>,
+        dataset: &Dataset,
     ) -> Result<Option<Vec<ObjectRef>>, StoreError> {
         let request = TreeRequest {
             roots,

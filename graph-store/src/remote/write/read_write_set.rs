@@ -1,5 +1,5 @@
-//! What a transaction on a plain endpoint has read and applied, so that it can be read as if it were
-//! written, and compared with the server when it is.
+//! The read set and the write set of a transaction on a plain endpoint: its own changes can be read before they are
+//! written, and what it read is compared with the server when they are.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,9 +10,9 @@ use super::terms::ground;
 use crate::error::StoreError;
 use crate::write::{QuadChange, QuadPattern};
 
-/// Quads as the server had them, and what is to become of them.
+/// What a transaction has read and what it is to write.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct ReadWriteSet {
     /// Those that were read.
     quads: HashSet<Quad>,
     pub(super) blank: BlankQuads,
@@ -63,8 +63,8 @@ impl Covered {
     }
 }
 
-impl Known {
-    /// Returns which patterns must be read before [`Known::matching`] can answer for all.
+impl ReadWriteSet {
+    /// Returns which patterns must be read before [`ReadWriteSet::matching`] can answer for all.
     pub(super) fn missing(&self, patterns: &[QuadPattern]) -> Vec<QuadPattern> {
         let mut missing: Vec<QuadPattern> = Vec::new();
         let current = self.current();

@@ -1,4 +1,4 @@
-//! Values that clients give, as the terms that are stored for them.
+//! Input coercion of what mutations write: from the values that clients send to the RDF terms that are stored.
 
 use std::str::FromStr;
 
@@ -31,8 +31,8 @@ fn invalid(message: impl Into<String>) -> Refused {
     }
 }
 
-/// Reads a value of a property; the rules of the property are not checked yet.
-pub(super) fn given(schema: &Schema, property: &Property, input: &Input) -> Result<Term> {
+/// Coerces a value of a property; the rules of the property are not checked yet.
+pub(super) fn coerce(schema: &Schema, property: &Property, input: &Input) -> Result<Term> {
     match property.range {
         Range::Scalar(scalar) => scalar_term(scalar, input),
         Range::Object(_) => scalar_term(Scalar::Iri, input),
@@ -130,10 +130,12 @@ fn scalar_literal(scalar: Scalar, text: &str) -> Option<Literal> {
     } else {
         text.to_owned()
     };
-    let source = match scalar.is_float() {
-        true => xsd::DOUBLE,
-        false if written.contains('.') => xsd::DECIMAL,
-        false => xsd::INTEGER,
+    let source = if scalar.is_float() {
+        xsd::DOUBLE
+    } else if written.contains('.') {
+        xsd::DECIMAL
+    } else {
+        xsd::INTEGER
     };
     let source: Term = Literal::new_typed_literal(written, source).into();
     let mut out = Vec::new();

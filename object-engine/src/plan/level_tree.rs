@@ -1,4 +1,4 @@
-//! Which levels a store can read at once, if it has reason to.
+//! Trees of levels that a store can read at once, if it has reason to.
 //!
 //! A level is read together with the one above it only if that makes the store look at hardly more than
 //! it would see level by level. Where many objects lead to the same few, and each of these to
@@ -40,7 +40,7 @@ struct Reach {
 
 /// Returns the levels to read at once from a number of objects of the level `root`, which comes first. Where no one knows the
 /// number, levels follow that have no more objects than the first one: most lists that are filtered are short.
-pub(crate) fn tree(
+pub(crate) fn level_tree(
     plan: &Plan,
     root: LevelId,
     objects: Option<usize>,
@@ -78,7 +78,7 @@ pub(crate) fn tree(
                 below.is_below_apart = true;
             }
             let fits = slots + child.slots.len() <= MAX_SLOTS;
-            // The way to a level that stands apart is gone twice, and would be four times behind another one.
+            // The way to a level that stands apart is gone twice, and would be four times behind a second one.
             let may_be = !is_apart || (may_be_apart && !reach.is_below_apart);
             let may_be = may_be && (objects.is_some() || level.single[edge.slot]);
             if fits && may_be && can_follow(level, edge.slot, child) {
@@ -143,7 +143,7 @@ pub(crate) fn candidates(selection: &Selection) -> Option<(Vec<ObjectRef>, NodeC
 
 /// Notes in each level which of its slots hold one value for each object, and in how many ways the level
 /// is reached.
-pub(super) fn note(levels: &mut [Level], roots: &mut [RootField]) {
+pub(super) fn annotate_levels(levels: &mut [Level], roots: &mut [RootField]) {
     let edges = levels.iter().flat_map(|level| &level.edges);
     let mut reached: Vec<LevelId> = edges.map(|edge| edge.level).collect();
     for root in roots {

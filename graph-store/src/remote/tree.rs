@@ -1,4 +1,4 @@
-//! Several levels in one query: what is asked, and what its rows say.
+//! Trees of levels: the one query that asks for several levels, and what its rows say.
 
 use std::collections::HashSet;
 
@@ -76,7 +76,7 @@ pub(super) fn nothing(levels: &[TreeLevel<'_>]) -> Tree {
 }
 
 /// Returns what the rows of a query say. Roots that it found are in the order of their IRIs.
-pub(super) fn tree(
+pub(super) fn from_rows(
     rows: &Rows,
     query: &TreeQuery,
     form: TreeForm,

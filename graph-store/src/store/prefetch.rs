@@ -1,4 +1,4 @@
-//! The view of a store that can read several levels in one step.
+//! Prefetching: the view of a store that can read several levels in one step.
 
 use async_trait::async_trait;
 use call_context::CallContext;
