@@ -350,8 +350,10 @@ impl Snapshots {
     ) -> Arc<T> {
         let address = std::ptr::from_ref(store).addr();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known.iter().find(|(store, _)| *store == address);
-        let found = found.and_then(|(_, snapshot)| Arc::clone(snapshot).downcast().ok());
+        let found = known
+            .iter()
+            .find(|(store, _)| *store == address)
+            .and_then(|(_, snapshot)| Arc::clone(snapshot).downcast().ok());
         found.unwrap_or_else(|| {
             let snapshot = current();
             known.push((address, Arc::clone(&snapshot) as _));

@@ -68,8 +68,8 @@ impl EdgeApp {
     ) -> Result<Self, EdgeError> {
         let upstream = &options.upstream.with_endless_timeouts();
         let routes = Arc::new(RouteTable::new(routes, upstream)?);
-        let tls = outbound::tls::config_for(routes.addresses());
-        let tls = tls.map_err(|error| EdgeError::Client(error.to_string()))?;
+        let tls = outbound::tls::config_for(routes.addresses())
+            .map_err(|error| EdgeError::Client(error.to_string()))?;
         let client = outbound::client(tls)
             .connect_timeout(upstream.connect_timeout)
             // Services close connections that are idle for longer, and a request may meet that.
@@ -138,12 +138,13 @@ impl EdgeApp {
         let route = self.routes.find(host.as_deref(), path);
         let caller = match &self.state.verifier {
             Some(verifier) if !route.is_some_and(|route| needs_no_token(route, &request)) => {
-                let caller = sender(verifier, request.headers()).await;
-                let caller = caller.map_err(|refusal| {
-                    let code = refusal.code();
-                    tracing::debug!(%code, reason = %refusal, "refused a request");
-                    HttpError::unauthenticated(refusal)
-                })?;
+                let caller = sender(verifier, request.headers())
+                    .await
+                    .map_err(|refusal| {
+                        let code = refusal.code();
+                        tracing::debug!(%code, reason = %refusal, "refused a request");
+                        HttpError::unauthenticated(refusal)
+                    })?;
                 note(&caller);
                 Some(caller)
             }

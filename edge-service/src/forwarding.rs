@@ -89,8 +89,9 @@ pub(crate) fn describe_client(
 
 /// Removes what a service says of its own CORS, in whose place the edge has said it.
 pub(crate) fn remove_cors(headers: &mut HeaderMap) {
-    let names = headers.keys();
-    let names = names.filter(|name| name.as_str().starts_with("access-control-"));
+    let names = headers
+        .keys()
+        .filter(|name| name.as_str().starts_with("access-control-"));
     for name in names.cloned().collect::<Vec<_>>() {
         headers.remove(name);
     }

@@ -6,8 +6,9 @@ use tokio::net::TcpListener;
 
 #[tokio::main]
 async fn main() -> io::Result<()> {
-    let address = std::env::args().nth(1);
-    let address = address.unwrap_or_else(|| "127.0.0.1:9990".to_owned());
+    let address = std::env::args()
+        .nth(1)
+        .unwrap_or_else(|| "127.0.0.1:9990".to_owned());
     let listener = TcpListener::bind(&address).await?;
     #[expect(clippy::print_stderr, reason = "whoever starts it is told where it is")]
     {

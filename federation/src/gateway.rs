@@ -498,11 +498,13 @@ impl Inner {
     fn planned_again(&self, key: &PlanKey) -> Result<bool, Refusal> {
         let document = self.documents.validate(&key.text)?;
         let document = document.valid();
-        let operation = document.operations.get(None);
-        let operation = operation.map_err(|_| Vec::new())?;
+        let operation = document.operations.get(None).map_err(|_| Vec::new())?;
         let canonical = Canonical::new(&self.supergraph, document, operation);
-        let conditions = canonical.conditions.iter().zip(&key.conditions);
-        let conditions = conditions.map(|(name, value)| (name.as_str().into(), (*value).into()));
+        let conditions = canonical
+            .conditions
+            .iter()
+            .zip(&key.conditions)
+            .map(|(name, value)| (name.as_str().into(), (*value).into()));
         let variables: JsonMap = conditions.collect();
         let grants = Grants::everything();
         let key = PlanKey::new(&self.supergraph, &canonical, &variables, &grants);
@@ -542,8 +544,8 @@ impl Inner {
             variables,
         };
         let denied = Denied::new(&self.supergraph, grants, document, operation);
-        let plan = Plan::without(planned, &denied, &self.options.gateway_limits);
-        let plan = plan.map_err(|error: GraphqlError| vec![error])?;
+        let plan = Plan::without(planned, &denied, &self.options.gateway_limits)
+            .map_err(|error: GraphqlError| vec![error])?;
         Ok(self.plans.insert(key, plan))
     }
 }

@@ -113,10 +113,10 @@ impl PlanCache {
     /// Returns what the plans are for that have answered the most requests, those first. Plans for requests to which
     /// something is denied are left out: requirements of another supergraph have other numbers.
     pub(crate) fn most_used(&self, most: usize) -> Vec<Arc<PlanKey>> {
-        let known = self.known.iter();
-        let known = known.filter(|(key, _)| key.denied.is_empty());
-        let used = known.map(|(key, known)| (known.uses.load(Ordering::Relaxed), key));
-        let mut used: Vec<(u64, Arc<PlanKey>)> = used.collect();
+        let known = self.known.iter().filter(|(key, _)| key.denied.is_empty());
+        let mut used: Vec<(u64, Arc<PlanKey>)> = known
+            .map(|(key, known)| (known.uses.load(Ordering::Relaxed), key))
+            .collect();
         used.sort_by(|(a, _), (b, _)| b.cmp(a));
         used.truncate(most);
         used.into_iter().map(|(_, key)| key).collect()

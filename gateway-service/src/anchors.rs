@@ -34,8 +34,9 @@ impl Anchors {
     fn add(&mut self, wanted: &str) -> String {
         let numbered = (2..).map(|number| format!("{wanted}-{number}"));
         let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
-        let free = names.find(|name| !self.0.contains(name));
-        let free = free.expect("numbers do not end");
+        let free = names
+            .find(|name| !self.0.contains(name))
+            .expect("numbers do not end");
         self.0.insert(free.clone());
         free
     }

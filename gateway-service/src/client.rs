@@ -45,10 +45,12 @@ impl Client {
     pub(crate) fn new<'a>(
         addresses: impl IntoIterator<Item = &'a Url>,
     ) -> Result<Self, ClientError> {
-        let tls = outbound::tls::config_for(addresses);
-        let tls = tls.map_err(|error| ClientError::Setup(error.to_string()))?;
-        let http = outbound::client(tls).timeout(TIMEOUT).build();
-        let http = http.map_err(|error| ClientError::Setup(causes(error)))?;
+        let tls = outbound::tls::config_for(addresses)
+            .map_err(|error| ClientError::Setup(error.to_string()))?;
+        let http = outbound::client(tls)
+            .timeout(TIMEOUT)
+            .build()
+            .map_err(|error| ClientError::Setup(causes(error)))?;
         Ok(Client { http })
     }
 
@@ -93,10 +95,13 @@ async fn sent(request: RequestBuilder) -> Result<Answer, ClientError> {
     let unreachable = |error| ClientError::Unreachable(causes(error));
     let response = request.send().await.map_err(unreachable)?;
     let status = response.status();
-    let body = Body::of(response).limited(MAX_BYTES).all().await;
-    let body = body.map_err(|error| match error {
-        BodyError::Broken(error) => unreachable(error),
-        _ => ClientError::TooLong,
-    })?;
+    let body = Body::of(response)
+        .limited(MAX_BYTES)
+        .all()
+        .await
+        .map_err(|error| match error {
+            BodyError::Broken(error) => unreachable(error),
+            _ => ClientError::TooLong,
+        })?;
     Ok(Answer { status, body })
 }

@@ -112,8 +112,11 @@ impl Composite {
             let title = "Across the services";
             examples.insert(0, Example { title, query });
         }
-        let names = supergraph.subgraphs().iter().map(|it| it.name.as_str());
-        let names: Vec<&str> = names.collect();
+        let names: Vec<&str> = supergraph
+            .subgraphs()
+            .iter()
+            .map(|it| it.name.as_str())
+            .collect();
         for name in recipe.options.entity_memo.except.iter() {
             if !names.contains(&name.as_str()) {
                 let known = names.join(", ");
@@ -121,8 +124,8 @@ impl Composite {
             }
         }
         let names = names.join(", ");
-        let gateway = Gateway::new(Arc::new(supergraph), transport, recipe.options);
-        let gateway = gateway.map_err(|error| NotComposed::Unsupported(vec![error]))?;
+        let gateway = Gateway::new(Arc::new(supergraph), transport, recipe.options)
+            .map_err(|error| NotComposed::Unsupported(vec![error]))?;
         Ok(Composite {
             gateway: Arc::new(gateway),
             label: format!("composite schema of {names}"),

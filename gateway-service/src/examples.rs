@@ -13,11 +13,16 @@ const DEPTH: usize = 2;
 
 /// Returns a sample query over the first fields of the query type that need no arguments.
 pub(super) fn example_queries(schema: &Schema) -> Vec<Example> {
-    let query = schema.schema_definition.query.as_ref();
-    let query = query.and_then(|name| schema.get_object(name.as_str()));
+    let query = schema
+        .schema_definition
+        .query
+        .as_ref()
+        .and_then(|name| schema.get_object(name.as_str()));
     let mut text = String::from("{\n");
-    let fields = query.into_iter().flat_map(|query| query.fields.values());
-    let fields = fields.filter_map(|field| selection(schema, field, DEPTH, 1));
+    let fields = query
+        .into_iter()
+        .flat_map(|query| query.fields.values())
+        .filter_map(|field| selection(schema, field, DEPTH, 1));
     for field in fields.take(ROOTS) {
         text.push_str(&field);
     }
@@ -64,8 +69,10 @@ fn selection(
 
 fn below(schema: &Schema, object: &ObjectType, depth: usize, indent: usize) -> Option<String> {
     let fields = object.fields.values();
-    let shown = fields.filter_map(|field| selection(schema, field, depth, indent));
-    let shown: String = shown.take(FIELDS).collect();
+    let shown: String = fields
+        .filter_map(|field| selection(schema, field, depth, indent))
+        .take(FIELDS)
+        .collect();
     (!shown.is_empty()).then_some(shown)
 }
 

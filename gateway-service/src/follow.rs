@@ -139,8 +139,9 @@ impl GatewayApp {
         let (network, before) = (self.network.clone(), self.endpoints());
         let work = move || {
             let supergraph = recipe.supergraph(&text.sdl)?;
-            let subgraphs = file.subgraphs(&supergraph);
-            let subgraphs = subgraphs.map_err(NotComposed::Subgraphs)?;
+            let subgraphs = file
+                .subgraphs(&supergraph)
+                .map_err(NotComposed::Subgraphs)?;
             let endpoints = if before.are(&subgraphs) {
                 // Their connections stay open.
                 before

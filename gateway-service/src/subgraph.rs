@@ -112,8 +112,10 @@ impl Subgraph {
             .collect();
         let mut subgraphs = Vec::new();
         for (number, subgraph) in given {
-            let address = subgraph.address.clone();
-            let address = address.ok_or(SubgraphsError::NoAddress(number))?;
+            let address = subgraph
+                .address
+                .clone()
+                .ok_or(SubgraphsError::NoAddress(number))?;
             let name = match &subgraph.name {
                 Some(name) => name.clone(),
                 None => unique(number, &names),

@@ -139,8 +139,10 @@ impl SupergraphFile {
         }
         let mut configured: BTreeMap<String, (u32, SubgraphOptions)> = BTreeMap::new();
         for (number, subgraph) in options.given() {
-            let name = subgraph.name.clone();
-            let name = name.ok_or(SupergraphFileError::NoName(number))?;
+            let name = subgraph
+                .name
+                .clone()
+                .ok_or(SupergraphFileError::NoName(number))?;
             if let Some((first, _)) = configured.get(&name) {
                 let (first, second) = (*first, number);
                 let same = SubgraphsError::SameName {
@@ -205,8 +207,11 @@ impl SupergraphFile {
     pub(super) fn subgraphs(&self, supergraph: &Supergraph) -> Result<Vec<Subgraph>, Vec<String>> {
         let (mut subgraphs, mut faults) = (Vec::new(), Vec::new());
         for known in supergraph.subgraphs() {
-            let configured = self.configured.get(&known.name);
-            let configured = configured.map(|(_, it)| it.clone()).unwrap_or_default();
+            let configured = self
+                .configured
+                .get(&known.name)
+                .map(|(_, it)| it.clone())
+                .unwrap_or_default();
             let address = configured.address.map_or_else(|| endpoint(&known.url), Ok);
             match address {
                 Ok(address) => subgraphs.push(Subgraph {
@@ -232,10 +237,15 @@ impl SupergraphFile {
                 }
             }
         }
-        let names = supergraph.subgraphs().iter().map(|known| &*known.name);
-        let names: Vec<&str> = names.collect();
-        let unknown = self.configured.iter();
-        let unknown = unknown.filter(|(name, _)| !names.contains(&name.as_str()));
+        let names: Vec<&str> = supergraph
+            .subgraphs()
+            .iter()
+            .map(|known| &*known.name)
+            .collect();
+        let unknown = self
+            .configured
+            .iter()
+            .filter(|(name, _)| !names.contains(&name.as_str()));
         faults.extend(unknown.map(|(name, (number, _))| {
             format!(
                 "no subgraph of the supergraph has the name `{name}` of GRAPHQL_SERVICE_{number}_NAME; help: its \

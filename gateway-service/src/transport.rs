@@ -69,8 +69,9 @@ impl Subgraphs {
     ) -> Result<(Arc<dyn Service>, Request, RequestContext), TransportError> {
         let service = local.service().await.ok_or(TransportError::NotConnected)?;
         let size = Size::Text(body.len());
-        let parsed = self.run_sized(size, context, move || request_of(&body));
-        let parsed = parsed.await??;
+        let parsed = self
+            .run_sized(size, context, move || request_of(&body))
+            .await??;
         let mut context = context.clone();
         // The key is for the mutation of the client as a whole, and this may be a part of it.
         context.idempotency_key = None;
@@ -160,8 +161,9 @@ impl SubgraphTransport for Subgraphs {
         let begun = match self.local.get(&subgraph.name) {
             Some(local) => {
                 let traced = TracedRequest::subscription(subgraph, &subscription, context, None);
-                let begun = self.call_several(local.as_ref(), subscription, traced.context());
-                let begun = begun.await;
+                let begun = self
+                    .call_several(local.as_ref(), subscription, traced.context())
+                    .await;
                 traced.end(&begun, None);
                 begun
             }

@@ -39,8 +39,7 @@ impl Requests {
             );
             return Err(HttpError::new(code::BATCH_TOO_LONG, message));
         }
-        let requests = items.iter();
-        let requests = requests.map(|item| {
+        let requests = items.iter().map(|item| {
             let request = Request::from_json(item.get().as_bytes(), limits);
             request.map_err(not_a_request)
         });

@@ -59,8 +59,10 @@ impl Encoding {
                 .or_else(|| of("*"))
                 .map_or(0.0, |(_, weight)| *weight)
         };
-        let identity = ranges.iter().find(|(range, _)| range == "identity");
-        let identity = identity.map_or(0.0, |(_, weight)| *weight);
+        let identity = ranges
+            .iter()
+            .find(|(range, _)| range == "identity")
+            .map_or(0.0, |(_, weight)| *weight);
         let mut best: Option<(Encoding, f32)> = None;
         for (encoding, name) in ENCODINGS {
             let weight = weight(name);

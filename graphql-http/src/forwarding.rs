@@ -34,8 +34,10 @@ impl Forwarding {
     ///
     /// The identifier of the request is not part of it: it is sent in any case, as it is logged here.
     pub(crate) fn forwarded(&self, headers: &HeaderMap) -> Result<Forwarded, HttpError> {
-        let hops = headers.get_all(CONNECTION).iter();
-        let hops = hops.filter_map(|value| value.to_str().ok());
+        let hops = headers
+            .get_all(CONNECTION)
+            .iter()
+            .filter_map(|value| value.to_str().ok());
         let hops: Vec<&str> = hops
             .flat_map(|value| value.split(','))
             .map(str::trim)

@@ -94,8 +94,9 @@ impl GraphqlError {
         failure: &dyn Error,
         request_id: &str,
     ) -> Self {
-        let causes = std::iter::successors(failure.source(), |&cause| cause.source());
-        let causes: Vec<String> = causes.map(ToString::to_string).collect();
+        let causes: Vec<String> = std::iter::successors(failure.source(), |&cause| cause.source())
+            .map(ToString::to_string)
+            .collect();
         if !code.is_public() || !causes.is_empty() {
             tracing::error!(%code, request_id, error = %failure, causes = causes.join(": "), "{message}");
         }

@@ -155,8 +155,9 @@ fn context(
         let any = data.get(&TypeId::of::<RequestContext>())?;
         any.downcast_ref::<RequestContext>().cloned()
     };
-    let context = given(&request.data).or_else(|| session.and_then(given));
-    let context = context.unwrap_or_default();
+    let context = given(&request.data)
+        .or_else(|| session.and_then(given))
+        .unwrap_or_default();
     let mut call = context.call;
     call.deadline = call.deadline.into_iter().chain(deadline).min();
     call.cancellation = call.cancellation.child_token();
@@ -180,8 +181,11 @@ fn request_of(request: protocol::Request) -> Result<Request, GraphqlError> {
         JsonValue::Object(variables) => Some(variables),
         _ => None,
     };
-    let extensions = request.extensions.0.into_iter();
-    let extensions = extensions.map(|(name, value)| Ok((name.into(), json(value)?)));
+    let extensions = request
+        .extensions
+        .0
+        .into_iter()
+        .map(|(name, value)| Ok((name.into(), json(value)?)));
     Ok(Request {
         query: request.query,
         operation_name: request.operation_name,
@@ -267,8 +271,9 @@ fn value_of(value: JsonValue) -> Value {
         JsonValue::String(text) => Value::String(text.as_str().to_owned()),
         JsonValue::Array(values) => Value::List(values.into_iter().map(value_of).collect()),
         JsonValue::Object(members) => {
-            let members = members.into_iter();
-            let members = members.map(|(name, value)| (Name::new(name.as_str()), value_of(value)));
+            let members = members
+                .into_iter()
+                .map(|(name, value)| (Name::new(name.as_str()), value_of(value)));
             Value::Object(members.collect())
         }
     }

@@ -36,8 +36,10 @@ pub(crate) fn of_validation(
     schema: &Schema,
     meant: &MeantFields,
 ) -> Vec<GraphqlError> {
-    let unknown = list.iter().take(MAX_FINDINGS);
-    let unknown = unknown.filter_map(|finding| Unknown::of(finding.error));
+    let unknown = list
+        .iter()
+        .take(MAX_FINDINGS)
+        .filter_map(|finding| Unknown::of(finding.error));
     let suggestions = Suggestions::new(schema, document, meant, unknown);
     let hint = |error: &_| suggestions.get(Unknown::of(error)?);
     errors(list, code::GRAPHQL_VALIDATION_FAILED, hint)

@@ -212,12 +212,14 @@ mod tests {
         let errors = |errors: Vec<crate::GraphqlError>| -> String {
             errors.iter().map(|error| error.message.as_str()).collect()
         };
-        let document = documents.get(query, |_| Ok::<_, crate::Refusal>(()));
-        let document = document.map_err(errors)?;
+        let document = documents
+            .get(query, |_| Ok::<_, crate::Refusal>(()))
+            .map_err(errors)?;
         let variables = variables.as_object().expect("an object").clone();
         let request = Request::new(query).with_variables(variables);
-        let prepared = documents.prepare(document, &request, &RequestContext::new());
-        let prepared = prepared.map_err(errors)?;
+        let prepared = documents
+            .prepare(document, &request, &RequestContext::new())
+            .map_err(errors)?;
         let variables = serde_json::to_string(&*prepared.variables).expect("JSON");
         let operation = prepared.operation.serialize().no_indent().to_string();
         Ok(format!("{operation} {variables}"))

@@ -57,8 +57,13 @@ impl IndexRules {
     #[must_use]
     pub fn new(api: Arc<Api>, limits: EngineLimits) -> Self {
         let rights = Arc::new(Rights::new(api.soml()));
-        let roles = api.soml().rbac.roles.iter();
-        let roles: Vec<Access> = roles.map(|role| rights.of([role.name.as_str()])).collect();
+        let roles: Vec<Access> = api
+            .soml()
+            .rbac
+            .roles
+            .iter()
+            .map(|role| rights.of([role.name.as_str()]))
+            .collect();
         let mut rules = IndexRules {
             rights: Some(rights),
             types: Types::default(),
@@ -84,8 +89,13 @@ impl IndexRules {
 
     /// Returns the roles with a condition on objects of a type that no facts decide, each once.
     pub fn undecided(&self) -> impl Iterator<Item = (String, ObjectId)> {
-        let roles = self.api.soml().rbac.roles.iter();
-        let roles = roles.map(|role| role.name.as_str());
+        let roles = self
+            .api
+            .soml()
+            .rbac
+            .roles
+            .iter()
+            .map(|role| role.name.as_str());
         let all = self.rights.as_ref().map(|rights| rights.of(roles));
         let objects = self.api.soml().objects().zip(&self.objects);
         let conditions = objects.flat_map(|((id, _), of)| {
@@ -93,11 +103,12 @@ impl IndexRules {
             let own = conditions.filter(move |((_, object), _)| *object == id);
             own.map(|((role, object), condition)| (*role, *object, condition))
         });
-        let undecided = conditions.filter(|(.., condition)| condition.is_none());
-        let undecided = undecided.map(move |(role, object, _)| {
-            let name = all.as_ref().map(|all| all.name_of(role).to_owned());
-            (name.unwrap_or_default(), object)
-        });
+        let undecided = conditions
+            .filter(|(.., condition)| condition.is_none())
+            .map(move |(role, object, _)| {
+                let name = all.as_ref().map(|all| all.name_of(role).to_owned());
+                (name.unwrap_or_default(), object)
+            });
         let mut undecided: Vec<_> = undecided.collect();
         undecided.sort_unstable();
         undecided.into_iter()
@@ -169,8 +180,10 @@ impl IndexRules {
         };
         let soml = self.api.soml();
         let own = soml[id].props.iter();
-        let names = own.map(|property| soml[*property].name.graphql.as_str());
-        let names: Vec<&str> = names.chain(["id", "type", "name", "__typename"]).collect();
+        let names: Vec<&str> = own
+            .map(|property| soml[*property].name.graphql.as_str())
+            .chain(["id", "type", "name", "__typename"])
+            .collect();
         let reads = |access: &Access, object: ObjectId| -> Vec<bool> {
             let part = |name: &&str| {
                 let part = self.part(object, name);

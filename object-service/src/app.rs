@@ -535,8 +535,11 @@ impl App {
         id: &str,
         expected: &Expected,
     ) -> Result<StoredSchema, SchemaStoreError> {
-        let stored = self.schemas.get(id).await?;
-        let stored = stored.ok_or(SchemaStoreError::NotFound)?;
+        let stored = self
+            .schemas
+            .get(id)
+            .await?
+            .ok_or(SchemaStoreError::NotFound)?;
         expected.compare(&stored.revision)?;
         Ok(stored)
     }

@@ -74,8 +74,11 @@ impl fmt::Display for Addresses {
 pub fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     // Addresses of IPv6 are in brackets.
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    let address: Option<IpAddr> = address.parse().ok();
+    let address: Option<IpAddr> = host
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .parse()
+        .ok();
     host.strip_suffix('.').unwrap_or(host) == "localhost"
         || address.is_some_and(|address| address.to_canonical().is_loopback())
 }

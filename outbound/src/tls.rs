@@ -42,8 +42,9 @@ pub fn config(is_used: bool, authorities: Option<&[u8]>) -> Result<ClientConfig,
 
 fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
     let invalid = |cause: String| Error::General(format!("the authorities: {cause}"));
-    let found = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
-    let found = found.map_err(|error| invalid(error.to_string()))?;
+    let found = CertificateDer::pem_slice_iter(pem)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| invalid(error.to_string()))?;
     if found.is_empty() {
         return Err(invalid("they contain no certificate".to_owned()));
     }

@@ -53,8 +53,10 @@ impl DataFiles {
         format: Option<DataFormat>,
     ) -> Result<(), (PathBuf, io::Error)> {
         let failed = |error| (folder.to_owned(), error);
-        let entries = fs::read_dir(folder).map_err(failed)?;
-        let mut entries: Vec<_> = entries.collect::<Result<_, _>>().map_err(failed)?;
+        let mut entries: Vec<_> = fs::read_dir(folder)
+            .map_err(failed)?
+            .collect::<Result<_, _>>()
+            .map_err(failed)?;
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let path = entry.path();

@@ -313,8 +313,10 @@ impl<R: BufRead> Statements<R> {
         let Some(adjacent) = self.adjacent else {
             return true;
         };
-        let token = self.raw.get(self.start..self.start + length);
-        let token = token.unwrap_or_default();
+        let token = self
+            .raw
+            .get(self.start..self.start + length)
+            .unwrap_or_default();
         match token.first() {
             _ if part != Part::Text => false,
             Some(b'"' | b'\'') => true,

@@ -73,8 +73,10 @@ impl Terms {
     }
 
     fn tag(&self, token: &[u8]) -> (Written, Option<Vec<u8>>) {
-        let tag = token.get(1..).and_then(|tag| str::from_utf8(tag).ok());
-        let tag = tag.unwrap_or_default();
+        let tag = token
+            .get(1..)
+            .and_then(|tag| str::from_utf8(tag).ok())
+            .unwrap_or_default();
         // A direction, which is of RDF 1.2: the parser says so.
         if tag.contains("--") || LanguageTag::parse(tag).is_ok() {
             return (Written::Tag, None);

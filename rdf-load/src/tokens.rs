@@ -524,8 +524,10 @@ mod tests {
 
     #[test]
     fn lines_have_no_long_literals_and_no_single_quotes() {
-        let found = parts(b"\"\"\"\n'a'\n", false, 99);
-        let found: Vec<_> = found.iter().map(|(text, _)| *text).collect();
+        let found: Vec<_> = parts(b"\"\"\"\n'a'\n", false, 99)
+            .iter()
+            .map(|(text, _)| *text)
+            .collect();
         assert_eq!(found, [&b"\"\""[..], b"\"", b"\n", b"'", b"a", b"'", b"\n"]);
     }
 }

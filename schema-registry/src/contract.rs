@@ -177,8 +177,10 @@ async fn a_listing_has_names_and_sizes(Subject { one, two, .. }: Subject) {
     let rights = one.set_rights("rbac: {}".into(), &any()).await;
     rights.expect("they are stored");
     let listed = two.list().await.expect("it is listed");
-    let listed = listed.iter().map(|entry| (entry.id.as_str(), entry.bytes));
-    let listed: Vec<_> = listed.collect();
+    let listed: Vec<_> = listed
+        .iter()
+        .map(|entry| (entry.id.as_str(), entry.bytes))
+        .collect();
     assert_eq!(listed, [("a", 5), ("b", 4), ("c", 0)]);
 }
 
@@ -189,10 +191,14 @@ async fn revisions_are_compared(Subject { one, two, .. }: Subject) {
         "{missing:?}"
     );
     let first = create(&*one, "films").await;
-    let second = two.replace("films", "x: 2".into(), &revision(&first)).await;
-    let second = second.expect("the revision is that one");
-    let same = one.replace("films", "x: 2".into(), &any()).await;
-    let same = same.expect("it is there");
+    let second = two
+        .replace("films", "x: 2".into(), &revision(&first))
+        .await
+        .expect("the revision is that one");
+    let same = one
+        .replace("films", "x: 2".into(), &any())
+        .await
+        .expect("it is there");
     let revisions = [&first, &second, &same].map(|stored| stored.revision.as_str());
     let revisions = HashSet::from(revisions);
     assert_eq!(revisions.len(), 3, "no revision is used again");
@@ -217,8 +223,10 @@ async fn what_is_removed_is_gone(Subject { one, two, .. }: Subject) {
         "{missing:?}"
     );
     let first = create(&*one, "films").await;
-    let second = one.replace("films", "x: 2".into(), &any()).await;
-    let second = second.expect("it is there");
+    let second = one
+        .replace("films", "x: 2".into(), &any())
+        .await
+        .expect("it is there");
     let late = two.remove("films", &revision(&first)).await;
     assert!(
         matches!(late, Err(SchemaStoreError::RevisionMismatch)),
@@ -243,8 +251,10 @@ async fn rights_are_compared_too(Subject { one, two, other }: Subject) {
         matches!(missing, Err(SchemaStoreError::RevisionMismatch)),
         "{missing:?}"
     );
-    let first = one.set_rights("rbac: {}".into(), &any()).await;
-    let first = first.expect("there are none");
+    let first = one
+        .set_rights("rbac: {}".into(), &any())
+        .await
+        .expect("there are none");
     let second = two
         .set_rights("rbac: {a: 1}".into(), &revision(&first))
         .await;
@@ -276,8 +286,10 @@ async fn each_service_has_its_binding(Subject { one, two, other }: Subject) {
         (state.binding, state.revision),
         (bound("films"), Some(films.revision))
     );
-    let replaced = one.replace("films", "x: 2".into(), &any()).await;
-    let replaced = replaced.expect("it is there");
+    let replaced = one
+        .replace("films", "x: 2".into(), &any())
+        .await
+        .expect("it is there");
     let state = two.binding_state(objects).await.expect("it is read");
     assert_eq!(state.revision, Some(replaced.revision));
     if let Some(other) = other {
@@ -520,8 +532,9 @@ async fn bindings_of_all_applications_are_listed_and_compared(subject: Subject) 
     create(&**one, "films").await;
     let listed = one.bindings().await.expect("they are listed");
     let mut own = listed.into_iter().filter(|it| it.service == objects);
-    let now = own.find(|it| it.application == one.application());
-    let now = now.unwrap_or_else(|| bound_by(&**one, objects, Binding::Unknown));
+    let now = own
+        .find(|it| it.application == one.application())
+        .unwrap_or_else(|| bound_by(&**one, objects, Binding::Unknown));
     assert!(swap(&now, &bound("films")).await.expect("it is compared"));
     assert_eq!(binding(&**one, objects).await, bound("films"));
     let results = race(&subject, |store, _| {
@@ -542,10 +555,14 @@ async fn rights_are_removed_in_an_expected_revision(Subject { one, two, .. }: Su
         matches!(missing, Err(SchemaStoreError::NotFound)),
         "{missing:?}"
     );
-    let first = one.set_rights("rbac: {}".into(), &any()).await;
-    let first = first.expect("there are none");
-    let second = two.set_rights("rbac: {a: 1}".into(), &any()).await;
-    let second = second.expect("they are replaced");
+    let first = one
+        .set_rights("rbac: {}".into(), &any())
+        .await
+        .expect("there are none");
+    let second = two
+        .set_rights("rbac: {a: 1}".into(), &any())
+        .await
+        .expect("they are replaced");
     let late = two.remove_rights(&revision(&first)).await;
     assert!(
         matches!(late, Err(SchemaStoreError::RevisionMismatch)),
@@ -687,8 +704,10 @@ async fn nothing_is_cleared_that_was_stored_after_the_record_had_changed(subject
         let swapped = two.swap_migration(Some(&first), Some(&second)).await;
         assert!(swapped.expect("it is compared"));
         let books = create(&*two, "books").await;
-        let rights = two.set_rights("rbac: {}".into(), &any()).await;
-        let rights = rights.expect("they are stored");
+        let rights = two
+            .set_rights("rbac: {}".into(), &any())
+            .await
+            .expect("they are stored");
         bind(&*two, ServiceKind::Objects, Some("books")).await;
         match clears.await.expect("it does not panic") {
             Ok(_) | Err(SchemaStoreError::Unavailable(_)) => {}

@@ -138,8 +138,10 @@ impl FolderSchemaStore {
         if let Some(kept) = &bound {
             let text = bound_text(&folder, &kept.text)?;
             state.bind(OWN, ServiceKind::Objects, Binding::of_name(&kept.id));
-            let search = text.search.as_deref();
-            let search = search.map_or(Binding::Unknown, Binding::of_name);
+            let search = text
+                .search
+                .as_deref()
+                .map_or(Binding::Unknown, Binding::of_name);
             state.bind(OWN, ServiceKind::Search, search);
             state.listed = text.listed;
         }
@@ -501,8 +503,7 @@ fn migration_document(record: &MigrationRecord) -> StoredSchema {
 
 /// Returns the places of documents.
 fn paths(folder: &Path, listed: &Listed) -> Vec<PathBuf> {
-    let schemas = listed.schemas.iter();
-    let schemas = schemas.map(|id| document_path(folder, id));
+    let schemas = listed.schemas.iter().map(|id| document_path(folder, id));
     let rights = listed.rights.then(|| rights_path(folder));
     schemas.chain(rights).collect()
 }

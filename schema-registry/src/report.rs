@@ -35,8 +35,10 @@ pub fn json_ld(id: Option<&str>, text: &str, checked: &Checked) -> Map<String, V
 /// Sets the members that say what was found.
 fn insert_findings(report: &mut Map<String, Value>, checked: &Checked) {
     let notes = |severity: Severity| -> Value {
-        let notes = checked.notes.iter();
-        let notes = notes.filter(|note| note.severity == severity);
+        let notes = checked
+            .notes
+            .iter()
+            .filter(|note| note.severity == severity);
         notes
             .map(|note| serde_json::to_value(note).expect("a note consists of texts and numbers"))
             .collect()

@@ -112,12 +112,14 @@ impl State {
     }
 
     pub(super) fn bindings(&self) -> Vec<ApplicationBinding> {
-        let bindings = self.bindings.iter();
-        let bindings = bindings.map(|((application, service), binding)| ApplicationBinding {
-            application: application.clone(),
-            service: *service,
-            binding: binding.clone(),
-        });
+        let bindings = self
+            .bindings
+            .iter()
+            .map(|((application, service), binding)| ApplicationBinding {
+                application: application.clone(),
+                service: *service,
+                binding: binding.clone(),
+            });
         bindings.collect()
     }
 

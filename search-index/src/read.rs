@@ -332,11 +332,18 @@ impl Level {
     fn object<'l>(&'l self, fields: &ObjectFields, at: usize) -> ObjectValues<'l> {
         let all = &self.hydrated.columns;
         let (types, columns) = all.split_at(self.type_slots);
-        let types = types.iter().flat_map(|column| owned(column, at));
-        let mut types: Vec<_> = types.filter_map(iri).collect();
+        let mut types: Vec<_> = types
+            .iter()
+            .flat_map(|column| owned(column, at))
+            .filter_map(iri)
+            .collect();
         types.sort_unstable();
-        let values = fields.fields.values().zip(columns);
-        let values = values.zip(&self.inner).zip(&self.all_values);
+        let values = fields
+            .fields
+            .values()
+            .zip(columns)
+            .zip(&self.inner)
+            .zip(&self.all_values);
         let values = values.map(
             |(((field, column), inner), all_values)| match &field.content {
                 Content::Leaf(_) => FieldValues::Terms(owned(column, at)),

@@ -266,8 +266,11 @@ impl SearchApp {
         id: &str,
         expected: &Expected,
     ) -> Result<StoredSchema, SchemaStoreError> {
-        let stored = self.schemas.get(id).await?;
-        let stored = stored.ok_or(SchemaStoreError::NotFound)?;
+        let stored = self
+            .schemas
+            .get(id)
+            .await?
+            .ok_or(SchemaStoreError::NotFound)?;
         expected.compare(&stored.revision)?;
         Ok(stored)
     }
@@ -363,8 +366,9 @@ impl SearchApp {
         }
         let replaced = self.end_job(None).await.and_then(accepted_of);
         if !self.has_runs() {
-            let targets = existing.into_iter();
-            let targets = targets.map(|name| name.map_or(Target::Missing, Target::Ready));
+            let targets = existing
+                .into_iter()
+                .map(|name| name.map_or(Target::Missing, Target::Ready));
             candidate.service.set_targets(targets.collect());
             if origin != Origin::Start {
                 self.starting.cancel();

@@ -74,8 +74,11 @@ fn searchable(
     soml: Arc<Valid<soml_core::Schema>>,
     options: &CheckOptions,
 ) -> Result<Searchable, Vec<Finding>> {
-    let roles = options.obeys_roles.then(|| Roles::of(&soml)).transpose();
-    let roles = roles.map_err(|error| error.problems)?;
+    let roles = options
+        .obeys_roles
+        .then(|| Roles::of(&soml))
+        .transpose()
+        .map_err(|error| error.problems)?;
     let mapping = roles
         .as_ref()
         .map(|roles| roles.mapping(&soml, &options.mapping));
@@ -85,8 +88,8 @@ fn searchable(
         let findings = roles.findings(&soml, &indexes);
         indexes.findings.extend(findings);
     }
-    let api = api(&soml, &indexes, options.federation, roles.is_some());
-    let api = api.map_err(|error| error.findings)?;
+    let api = api(&soml, &indexes, options.federation, roles.is_some())
+        .map_err(|error| error.findings)?;
     Ok(Searchable {
         soml,
         indexes: Arc::new(indexes),

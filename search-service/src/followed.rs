@@ -109,9 +109,11 @@ impl DataFollower {
         if self.is_shown(&state, following) {
             return;
         }
-        let indexes = following.into_iter().flat_map(Following::indexes);
-        let indexes = indexes.map(|index| (index.index.clone(), index.built.clone()));
-        let indexes = indexes.collect();
+        let indexes = following
+            .into_iter()
+            .flat_map(Following::indexes)
+            .map(|index| (index.index.clone(), index.built.clone()))
+            .collect();
         self.shown.store(Arc::new(Followed { state, indexes }));
         self.moved.send_modify(|times| *times += 1);
     }

@@ -153,8 +153,7 @@ fn index(bound: &Bound, at: usize, definition: &IndexDefinition, seen: &SeenInde
 
 /// Describes the first objects without a document.
 fn refused(built: &Built) -> Vec<Value> {
-    let refusals = built.refusals.iter();
-    let refusals = refusals.map(
+    let refusals = built.refusals.iter().map(
         |refusal| json!({"iri": refusal.iri, "property": refusal.field, "reason": refusal.reason}),
     );
     refusals.collect()
@@ -185,8 +184,7 @@ fn state_of(bound: &Bound, job: Option<&Job>) -> &'static str {
 fn next_binding(job: &Job) -> Value {
     let next = &job.candidate;
     let progress: Arc<Progress> = next.progress.load_full();
-    let objects = progress.objects().iter();
-    let objects = objects.map(|object| {
+    let objects = progress.objects().iter().map(|object| {
         let mut one = Map::new();
         one.insert("object".to_owned(), object.object().into());
         one.insert("progress".to_owned(), progress_of(object));
@@ -201,14 +199,16 @@ fn next_binding(job: &Job) -> Value {
 }
 
 fn malformed(progress: &ObjectProgress) -> Map<String, Value> {
-    let fields = progress.malformed_fields().into_iter();
-    let fields = fields.map(|(path, count)| {
-        let examples = count.examples.iter().map(|value| {
+    let fields = progress
+        .malformed_fields()
+        .into_iter()
+        .map(|(path, count)| {
+            let examples = count.examples.iter().map(|value| {
             json!({"iri": value.iri, "value": value.value, "reason": value.reason.to_string()})
         });
-        let examples: Vec<_> = examples.collect();
-        (path, json!({"count": count.count, "examples": examples}))
-    });
+            let examples: Vec<_> = examples.collect();
+            (path, json!({"count": count.count, "examples": examples}))
+        });
     fields.collect()
 }
 

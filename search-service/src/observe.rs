@@ -98,8 +98,12 @@ impl SearchApp {
         let states = in_time(end, engine.indexes(context)).await?;
         let targets = bound.service.targets();
         let is_there = |name: &&PhysicalName| states.iter().any(|state| state.name == **name);
-        let there = targets.iter().filter_map(ready).filter(is_there);
-        let there: Vec<PhysicalName> = there.cloned().collect();
+        let there: Vec<PhysicalName> = targets
+            .iter()
+            .filter_map(ready)
+            .filter(is_there)
+            .cloned()
+            .collect();
         // What is known here is newer than what is noted, and older than what is counted.
         let followed = self.follower.shown();
         let counting = async { Ok::<_, EngineState>(counts(engine, &there, end, context).await) };

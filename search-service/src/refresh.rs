@@ -44,8 +44,9 @@ impl SearchApp {
             return Err(RefreshError::NotSearched);
         };
         let options = self.options.indexer(&self.host.options.name);
-        let indexer = self.indexer(&bound, options);
-        let indexer = indexer.ok_or(RefreshError::NotIndexing)?;
+        let indexer = self
+            .indexer(&bound, options)
+            .ok_or(RefreshError::NotIndexing)?;
         let begun = Arc::new(Refresh::of(&bound.id));
         let mut goes_on = false;
         self.refreshed.rcu(|last| {

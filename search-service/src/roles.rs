@@ -39,8 +39,10 @@ impl Shown {
     /// read everything. Super roles hide nothing from those who have them.
     #[must_use]
     pub fn of(soml: &Schema, super_roles: &[String]) -> Option<Self> {
-        let objects = soml.objects.iter();
-        let objects = objects.filter(|object| object.search.as_ref().is_some_and(|it| it.index));
+        let objects = soml
+            .objects
+            .iter()
+            .filter(|object| object.search.as_ref().is_some_and(|it| it.index));
         Some(Shown {
             objects: objects.map(|object| object.name.written.clone()).collect(),
             from: HiddenFrom::of(soml, super_roles)?,

@@ -32,8 +32,10 @@ pub(super) async fn validate(
     State(app): State<Arc<SearchApp>>,
     request: Request,
 ) -> Result<Response, Response> {
-    let text = yaml(app.as_ref(), request).await;
-    let text: Arc<str> = text.map_err(IntoResponse::into_response)?.into();
+    let text: Arc<str> = yaml(app.as_ref(), request)
+        .await
+        .map_err(IntoResponse::into_response)?
+        .into();
     let checked_text = Arc::clone(&text);
     let checked = app.check(&text, move |found| {
         let document = report(found.id.as_deref(), &checked_text, &found.checked);

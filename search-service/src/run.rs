@@ -377,8 +377,10 @@ impl Run {
         {
             let _decision = app.deciding.lock().await;
             if !self.job.is_unbound() {
-                let ready = report.objects.iter();
-                let ready = ready.map(|object| Target::Ready(object.index.clone()));
+                let ready = report
+                    .objects
+                    .iter()
+                    .map(|object| Target::Ready(object.index.clone()));
                 candidate.service.set_targets(ready.collect());
                 app.serve(candidate);
                 self.note_accepted();

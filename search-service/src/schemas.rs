@@ -101,8 +101,10 @@ impl ObjectServiceSchemas {
     }
 
     fn get(&self, path: &str, accept: &'static str) -> RequestBuilder {
-        let request = self.client.get(self.address.of(path));
-        let request = request.header(ACCEPT, HeaderValue::from_static(accept));
+        let request = self
+            .client
+            .get(self.address.of(path))
+            .header(ACCEPT, HeaderValue::from_static(accept));
         match &self.token {
             Some(token) => request.header(AUTHORIZATION, format!("Bearer {}", token.reveal())),
             None => request,

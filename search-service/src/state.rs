@@ -116,8 +116,10 @@ fn check_indexes(app: &SearchApp, look: &Observation) -> HealthRecord {
     let definitions = &bound.indexes.indexes;
     let targets = bound.service.targets();
     let names = definitions.iter().zip(targets.iter());
-    let not_ready = names.filter(|(_, target)| !matches!(target, Target::Ready(_)));
-    let not_ready: Vec<_> = not_ready.map(|(index, _)| index.name.as_str()).collect();
+    let not_ready: Vec<_> = names
+        .filter(|(_, target)| !matches!(target, Target::Ready(_)))
+        .map(|(index, _)| index.name.as_str())
+        .collect();
     let mut messages = Vec::new();
     if !not_ready.is_empty() {
         let names = not_ready.join(", ");

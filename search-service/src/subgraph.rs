@@ -20,8 +20,8 @@ impl SearchApp {
             let obeys_roles = bound.roles.is_some();
             let service = Arc::clone(&bound.service);
             let make = move || {
-                let api = api(&soml, &indexes, true, obeys_roles);
-                let api = api.map_err(|error| Unmade(error.to_string()))?;
+                let api = api(&soml, &indexes, true, obeys_roles)
+                    .map_err(|error| Unmade(error.to_string()))?;
                 Ok(Arc::new(service.beside(api, options)))
             };
             let made = self.host.in_slot(make).await;

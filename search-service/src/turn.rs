@@ -43,8 +43,12 @@ impl SearchApp {
         };
         let context = CallContext::new().with_timeout(STORE_TIME);
         // A run asks the engine again, for as long as it takes.
-        let states = self.engines.written.indexes(&context).await;
-        let states = states.unwrap_or_default();
+        let states = self
+            .engines
+            .written
+            .indexes(&context)
+            .await
+            .unwrap_or_default();
         let ours = states.iter().filter(|state| {
             let mark = state.mark.as_ref();
             mark.is_some_and(|mark| mark.application == self.host.options.name)

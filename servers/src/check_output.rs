@@ -51,8 +51,12 @@ pub fn races(races: IsolationReport) -> String {
 
 /// Lists how many objects of each type there are.
 fn objects(text: &mut String, report: &CheckReport) {
-    let width = report.objects.iter().map(|o| o.name.chars().count()).max();
-    let width = width.unwrap_or(0);
+    let width = report
+        .objects
+        .iter()
+        .map(|o| o.name.chars().count())
+        .max()
+        .unwrap_or(0);
     for object in report.objects.iter().filter(|object| object.count > 0) {
         let (name, count) = (&object.name, thousands(object.count));
         let noun = if object.count == 1 {
@@ -62,8 +66,12 @@ fn objects(text: &mut String, report: &CheckReport) {
         };
         line(text, format_args!("{name:width$}  {count:>12} {noun}"));
     }
-    let empty = report.objects.iter().filter(|object| object.count == 0);
-    let empty: Vec<&str> = empty.map(|object| object.name.as_str()).collect();
+    let empty: Vec<&str> = report
+        .objects
+        .iter()
+        .filter(|object| object.count == 0)
+        .map(|object| object.name.as_str())
+        .collect();
     if !empty.is_empty() {
         line(text, format_args!("no objects of: {}", empty.join(", ")));
     }

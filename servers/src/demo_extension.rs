@@ -30,8 +30,8 @@ impl Extension {
     #[must_use]
     pub(crate) fn new() -> Self {
         let schema = example_extension::schema();
-        let sdl = Schema::parse_and_validate(schema.sdl(), "extension.graphql");
-        let sdl = sdl.expect("async-graphql prints valid schemas");
+        let sdl = Schema::parse_and_validate(schema.sdl(), "extension.graphql")
+            .expect("async-graphql prints valid schemas");
         Extension {
             service: Arc::new(Served { schema, sdl }),
         }

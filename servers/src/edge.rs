@@ -132,8 +132,10 @@ fn route(number: u32, settings: &RouteSettings) -> Result<RouteOptions, EdgeSett
     if settings.addresses.is_empty() {
         return Err(incomplete("address"));
     }
-    let name = settings.name.clone();
-    let name = name.unwrap_or_else(|| format!("route_{number}"));
+    let name = settings
+        .name
+        .clone()
+        .unwrap_or_else(|| format!("route_{number}"));
     let target = Target::Servers(settings.addresses.clone());
     let mut route = RouteOptions::new(&name, path, target);
     route.hosts = settings.hosts.clone();

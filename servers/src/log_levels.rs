@@ -55,8 +55,10 @@ impl Loggers for Log {
 
     fn change(&self, change: LevelChange) -> Result<LoggerLevels, String> {
         let mut state = self.state();
-        let loggers = change.loggers.iter();
-        let loggers = loggers.map(|(name, level)| (name.as_str(), level.as_deref()));
+        let loggers = change
+            .loggers
+            .iter()
+            .map(|(name, level)| (name.as_str(), level.as_deref()));
         let directives = changed(&state.directives, change.root.as_deref(), loggers)?;
         let Some(handle) = &state.handle else {
             return Err("the log of this process belongs to another program".to_owned());

@@ -118,8 +118,11 @@ impl Settings {
     pub fn migration_stores(&self) -> Result<(LastingStore, LastingStore), MigrationSetupError> {
         let migration = &self.storage.migration;
         let from = migration.source.ok_or(MigrationSetupError::NoSource)?;
-        let to = migration.destination.0.or_else(|| self.lasting_provider());
-        let to = to.ok_or(MigrationSetupError::InMemory)?;
+        let to = migration
+            .destination
+            .0
+            .or_else(|| self.lasting_provider())
+            .ok_or(MigrationSetupError::InMemory)?;
         if from == to {
             return Err(MigrationSetupError::Same { store: from.name() });
         }
@@ -191,8 +194,9 @@ pub async fn prepare(
             let in_use = shared.filter(|_| settings.lasting_provider() == Some(store));
             Ok(match (store, in_use) {
                 (LastingStore::File, _) => {
-                    let folder = folder.as_ref();
-                    let folder = folder.ok_or(OpenSchemasError::NoFolder { asked })?;
+                    let folder = folder
+                        .as_ref()
+                        .ok_or(OpenSchemasError::NoFolder { asked })?;
                     Arc::new(folder.schemas.clone())
                 }
                 (_, Some(in_use)) => Arc::clone(in_use),

@@ -156,8 +156,10 @@ pub fn place(settings: &Settings) -> String {
     match settings.schema_provider() {
         StorageProvider::Rdf4j => {
             let connection = &settings.storage.rdf4j.connection;
-            let repository = connection.repository.as_deref();
-            let repository = repository.unwrap_or(Rdf4jSchemaOptions::REPOSITORY);
+            let repository = connection
+                .repository
+                .as_deref()
+                .unwrap_or(Rdf4jSchemaOptions::REPOSITORY);
             format!(
                 "in the repository `{repository}` of {}",
                 connection.addresses
@@ -185,8 +187,10 @@ mod tests {
     use crate::config::read;
 
     fn settings(pairs: &[(&str, &str)]) -> Settings {
-        let flags = pairs.iter().map(|(key, value)| format!("{key}={value}"));
-        let flags: Vec<String> = flags.collect();
+        let flags: Vec<String> = pairs
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
         let sources = Sources {
             defaults: Settings::default(),
             file: None,

@@ -100,18 +100,25 @@ impl Exchange {
             Content::Form(pairs) => request.form(pairs),
         };
         let unreachable = |error| ExchangeError::Unreachable(causes(error));
-        let response = request.headers(traced.headers()).send().await;
-        let response = response.map_err(|error| {
-            traced.failed("connection");
-            unreachable(error)
-        })?;
+        let response = request
+            .headers(traced.headers())
+            .send()
+            .await
+            .map_err(|error| {
+                traced.failed("connection");
+                unreachable(error)
+            })?;
         traced.answered(response.status());
         let (status, retry_after) = (response.status(), retry_after(response.headers()));
-        let bytes = Body::of(response).limited(MAX_BYTES).all().await;
-        let bytes = bytes.map_err(|error| match error {
-            BodyError::Broken(error) => unreachable(error),
-            _ => ExchangeError::TooLarge,
-        })?;
+        let bytes =
+            Body::of(response)
+                .limited(MAX_BYTES)
+                .all()
+                .await
+                .map_err(|error| match error {
+                    BodyError::Broken(error) => unreachable(error),
+                    _ => ExchangeError::TooLarge,
+                })?;
         Ok(Answer {
             status,
             retry_after,

@@ -64,8 +64,10 @@ pub(super) async fn fetch(
     url: &Url,
     mut traced: Exchange,
 ) -> Result<Bytes, FetchError> {
-    let request = client.get(url.clone()).header(ACCEPT, TYPES);
-    let request = request.headers(traced.headers());
+    let request = client
+        .get(url.clone())
+        .header(ACCEPT, TYPES)
+        .headers(traced.headers());
     let response = request.send().await.map_err(|error| {
         traced.failed("connection");
         FetchError::Request(error)

@@ -99,8 +99,10 @@ impl<'c, S: Clone> Assignments<'c, S> {
         value: &str,
         origin: &str,
     ) -> Result<(), ConfigError> {
-        let property = self.catalogue.find(alias.key);
-        let property = property.expect("aliases name properties of the table");
+        let property = self
+            .catalogue
+            .find(alias.key)
+            .expect("aliases name properties of the table");
         let shown = property.shown_if_not_secret(value);
         let wrong = |expected| refused(alias.name, shown, origin, expected);
         let converted = (alias.convert)(value).map_err(wrong)?;

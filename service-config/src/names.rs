@@ -12,7 +12,8 @@ pub fn normalized(name: &str) -> String {
 /// Returns the segments of a name in lower case.
 #[must_use]
 pub fn segments(name: &str) -> Vec<String> {
-    let segments = name.split(|c: char| !c.is_ascii_alphanumeric());
-    let segments = segments.filter(|segment| !segment.is_empty());
+    let segments = name
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|segment| !segment.is_empty());
     segments.map(str::to_ascii_lowercase).collect()
 }

@@ -45,8 +45,9 @@ impl<S> Catalogue<S> {
         let properties = self.properties.iter().map(|property| property.key);
         let aliases = self.aliases.iter().map(|alias| alias.name);
         let planned = self.planned.iter().filter(|planned| !planned.is_family());
-        let known = properties.chain(aliases);
-        let known = known.chain(planned.map(|planned| planned.name));
+        let known = properties
+            .chain(aliases)
+            .chain(planned.map(|planned| planned.name));
         let numbered = self.numbered.iter().flat_map(move |numbered| {
             let family = segments(numbered.family);
             let own = segments(name);

@@ -24,8 +24,11 @@ pub(crate) fn decoded(bytes: &[u8]) -> Cow<'_, str> {
 /// Unlike in Java, a key without a separator is an error, and white space at the end of a value is
 /// dropped, as it is in values from other sources.
 pub(crate) fn pairs(text: &str) -> Result<Vec<(String, String)>, String> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let text = text
+        .strip_prefix('\u{feff}')
+        .unwrap_or(text)
+        .replace("\r\n", "\n")
+        .replace('\r', "\n");
     let mut lines = (1..).zip(text.split('\n'));
     let mut pairs = Vec::new();
     while let Some((number, line)) = lines.next() {

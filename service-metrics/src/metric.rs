@@ -103,8 +103,11 @@ impl Metric {
     fn labelled(&self, values: impl IntoIterator<Item = SharedString>) -> Vec<metrics::Label> {
         let values: Vec<SharedString> = values.into_iter().collect();
         debug_assert_eq!(values.len(), self.labels.len(), "{}", self.name);
-        let labels = self.labels.iter().zip(values);
-        let labels = labels.map(|(label, value)| metrics::Label::new(label.name, value));
+        let labels = self
+            .labels
+            .iter()
+            .zip(values)
+            .map(|(label, value)| metrics::Label::new(label.name, value));
         labels.collect()
     }
 

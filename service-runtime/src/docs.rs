@@ -138,8 +138,10 @@ async fn answer<H: Host>(
     }
     // All pages are rendered when the first one is asked for.
     let slots = &app.state().resources.slots;
-    let found = slots.run(Weight::Medium, None, move |_slot| html());
-    let found = found.await.map_err(HttpError::of_slot)?;
+    let found = slots
+        .run(Weight::Medium, None, move |_slot| html())
+        .await
+        .map_err(HttpError::of_slot)?;
     let html = found.ok_or_else(not_found)?;
     let headers = [
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
@@ -218,8 +220,9 @@ fn name_headings(events: &mut [Event<'_>]) -> String {
         if !matches!(events[start], Event::Start(Tag::Heading { .. })) {
             continue;
         }
-        let inner = events[start..].iter();
-        let inner = inner.take_while(|event| !matches!(event, Event::End(TagEnd::Heading(_))));
+        let inner = events[start..]
+            .iter()
+            .take_while(|event| !matches!(event, Event::End(TagEnd::Heading(_))));
         let text: String = inner
             .filter_map(|event| match event {
                 Event::Text(text) | Event::Code(text) => Some(&**text),

@@ -43,8 +43,11 @@ impl Reader<'_> {
             "WARNING" | "WARN" => Status::Warning,
             _ => Status::Error,
         };
-        let checks = value["healthChecks"].as_array().filter(|_| levels > 1);
-        let checks = checks.into_iter().flatten();
+        let checks = value["healthChecks"]
+            .as_array()
+            .filter(|_| levels > 1)
+            .into_iter()
+            .flatten();
         let id = text("id").or_else(|| text("name")).unwrap_or_default();
         // Not all services say everything.
         let impact = text("impact").unwrap_or_else(|| HealthRecord::impact_of(status).to_owned());

@@ -71,9 +71,13 @@ impl Listener {
     ///
     /// Fails when the address cannot be listened on, or its certificate cannot be used.
     pub async fn bind(options: &HostOptions) -> Result<Self, ServeError> {
-        let tls = options.listener.tls.as_ref().map(ServerTls::read);
-        let tls = tls.transpose();
-        let tls = tls.map_err(|error| ServeError::Tls(Box::new(error)))?;
+        let tls = options
+            .listener
+            .tls
+            .as_ref()
+            .map(ServerTls::read)
+            .transpose()
+            .map_err(|error| ServeError::Tls(Box::new(error)))?;
         let address = options.address;
         let failed = |source| ServeError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(failed)?;

@@ -41,8 +41,9 @@ pub(crate) async fn change<H: Host>(
         HttpError::new(common::REQUEST_MALFORMED, message)
     })?;
     let described = described(&change);
-    let levels = loggers.change(change);
-    let levels = levels.map_err(|error| HttpError::new(code::LOGGER_UNKNOWN, error))?;
+    let levels = loggers
+        .change(change)
+        .map_err(|error| HttpError::new(code::LOGGER_UNKNOWN, error))?;
     audit(&sender, "change", "log levels", &described);
     Ok(fresh(levels))
 }

@@ -69,8 +69,10 @@ pub fn add<H: Host>(routes: Routes<H>, provider: &Arc<Provider>, host: &HostStat
 impl Login {
     async fn log_in(&self, request: Request) -> Response {
         let unknown = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
-        let address = request.extensions().get::<ClientAddress>();
-        let address = address.map_or(unknown, |client| client.0);
+        let address = request
+            .extensions()
+            .get::<ClientAddress>()
+            .map_or(unknown, |client| client.0);
         let mut response = match self.answer(request, address).await {
             Ok(answer) => Json(answer).into_response(),
             Err(refusal) => refusal.into_response(),

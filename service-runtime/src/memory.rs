@@ -10,8 +10,11 @@ const UNKNOWN: u64 = 4 << 30;
 /// less, in bytes.
 #[must_use]
 pub(crate) fn available() -> u64 {
-    let machine = fs::read_to_string("/proc/meminfo").ok();
-    let machine = machine.as_deref().and_then(total).unwrap_or(UNKNOWN);
+    let machine = fs::read_to_string("/proc/meminfo")
+        .ok()
+        .as_deref()
+        .and_then(total)
+        .unwrap_or(UNKNOWN);
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let limits = limit_files(&groups, Path::new("/sys/fs/cgroup"));
     let limits = limits.iter().filter_map(|file| {

@@ -38,8 +38,11 @@ pub fn expected(headers: &HeaderMap) -> Result<Expected, HttpError> {
 /// When `If-None-Match` is no list of entity tags.
 pub fn has_current(headers: &HeaderMap, etag: &HeaderValue) -> Result<bool, HttpError> {
     // Weak tags match here, and ours may be weak.
-    let current = etag.to_str().unwrap_or_default();
-    let current = current.trim_start_matches("W/").trim_matches('"');
+    let current = etag
+        .to_str()
+        .unwrap_or_default()
+        .trim_start_matches("W/")
+        .trim_matches('"');
     Ok(match tags(headers, &IF_NONE_MATCH)? {
         None => false,
         Some(Tags::Any) => true,

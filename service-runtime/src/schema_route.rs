@@ -20,8 +20,10 @@ pub(crate) async fn schema<H: Host>(
 ) -> Result<Response, HttpError> {
     let bound = app.shown().ok_or_else(HttpError::schema_not_bound)?;
     let caller = caller.map(|Extension(caller)| caller);
-    let printed = bound.sdl(&app.state().resources.slots, caller).await;
-    let printed = printed.map_err(HttpError::of_slot)?;
+    let printed = bound
+        .sdl(&app.state().resources.slots, caller)
+        .await
+        .map_err(HttpError::of_slot)?;
     let etag = HeaderValue::from_str(&printed.etag).expect("hexadecimal digits");
     let cached = has_current(&headers, &etag)?;
     let headers = [

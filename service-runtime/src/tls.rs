@@ -161,8 +161,10 @@ fn acceptor(files: &TlsFiles, contents: Contents) -> Result<TlsAcceptorOf, TlsEr
         source,
     };
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&contents.certificate).collect();
-    let chain = chain.ok().filter(|chain| !chain.is_empty());
-    let chain = chain.ok_or_else(|| wrong(&files.certificate, "certificate"))?;
+    let chain = chain
+        .ok()
+        .filter(|chain| !chain.is_empty())
+        .ok_or_else(|| wrong(&files.certificate, "certificate"))?;
     let key = PrivateKeyDer::from_pem_slice(&contents.key);
     let key = key.map_err(|_| wrong(&files.key, "private key"))?;
     let provider = Arc::new(aws_lc_rs::default_provider());

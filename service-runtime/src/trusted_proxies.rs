@@ -56,8 +56,11 @@ impl TrustedProxies {
         if !self.contains(peer) {
             return peer;
         }
-        let lists = headers.get_all(X_FORWARDED_FOR).iter();
-        let lists: Vec<&str> = lists.map(|list| list.to_str().unwrap_or("")).collect();
+        let lists: Vec<&str> = headers
+            .get_all(X_FORWARDED_FOR)
+            .iter()
+            .map(|list| list.to_str().unwrap_or(""))
+            .collect();
         let hops = lists.iter().rev().flat_map(|list| list.rsplit(','));
         let mut client = peer;
         for hop in hops.take(MAX_HOPS) {

@@ -164,8 +164,11 @@ mod tests {
         for heading in headings {
             assert!(anchors.insert(anchor(heading)), "{heading}");
         }
-        let links = text.split("](#").skip(1);
-        let links: Vec<_> = links.filter_map(|rest| rest.split(')').next()).collect();
+        let links: Vec<_> = text
+            .split("](#")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next())
+            .collect();
         assert!(links.len() >= anchors.len() - 1);
         for link in links {
             assert!(anchors.contains(link), "{link}");

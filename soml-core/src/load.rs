@@ -81,8 +81,9 @@ pub fn load(text: &str) -> Loaded {
 #[must_use]
 pub fn load_with(text: &str, options: &LoadOptions) -> Loaded {
     let mut findings = Findings::new(options.max_findings);
-    let schema = read(text, options, &mut findings);
-    let schema = schema.filter(|_| !findings.has_errors()).map(Valid);
+    let schema = read(text, options, &mut findings)
+        .filter(|_| !findings.has_errors())
+        .map(Valid);
     let (diagnostics, suppressed) = findings.finish(&LineIndex::new(text));
     Loaded {
         schema,

@@ -98,8 +98,10 @@ impl Node {
 
     fn is_well(&self, nodes: usize) -> bool {
         let url = format!("{}/_cluster/health?timeout=1s", self.address());
-        let request = ureq::get(url).config();
-        let request = request.timeout_global(Some(REQUEST)).build();
+        let request = ureq::get(url)
+            .config()
+            .timeout_global(Some(REQUEST))
+            .build();
         let Ok(mut answer) = request.call() else {
             return false;
         };
@@ -126,8 +128,11 @@ impl Cluster {
     /// Starts a cluster, and waits until it answers.
     pub fn start() -> Cluster {
         let ports: Vec<u16> = (0..3).map(|_| Node::free_port()).collect();
-        let seeds = ports.iter().map(|port| format!("127.0.0.1:{port}"));
-        let seeds = seeds.collect::<Vec<_>>().join(",");
+        let seeds = ports
+            .iter()
+            .map(|port| format!("127.0.0.1:{port}"))
+            .collect::<Vec<_>>()
+            .join(",");
         let node = |(at, port): (usize, &u16)| {
             Node::start(&[
                 "-Ediscovery.type=zen".to_owned(),

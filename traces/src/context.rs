@@ -70,8 +70,11 @@ fn of_caller(headers: &HeaderMap) -> Context {
 /// Returns the list in `tracestate`, which may be in several headers: as many of the first members as may be kept, which
 /// are the newest. The propagator reads one header, of any length.
 fn state(headers: &HeaderMap) -> String {
-    let lists = headers.get_all(STATE).iter();
-    let lists: Result<Vec<&str>, _> = lists.map(|value| value.to_str()).collect();
+    let lists: Result<Vec<&str>, _> = headers
+        .get_all(STATE)
+        .iter()
+        .map(|value| value.to_str())
+        .collect();
     let lists = lists.unwrap_or_default();
     let mut state = String::new();
     for member in lists.iter().flat_map(|list| list.split(',')) {

@@ -162,8 +162,11 @@ mod tests {
         fn on_new_span(&self, span: &Attributes<'_>, _: &Id, _: Context<'_, S>) {
             let metadata = span.metadata();
             assert_eq!(metadata.target(), TARGET);
-            let fields = metadata.fields().iter().map(|field| field.name());
-            let fields = fields.filter(|name| !name.starts_with("otel."));
+            let fields = metadata
+                .fields()
+                .iter()
+                .map(|field| field.name())
+                .filter(|name| !name.starts_with("otel."));
             let mut seen = self.0.lock().expect("nobody panics");
             seen.insert(metadata.name(), fields.collect());
         }

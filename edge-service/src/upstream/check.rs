@@ -95,8 +95,9 @@ impl Checker {
         let value = body
             .ok()
             .and_then(|body| serde_json::from_slice::<Value>(&body).ok());
-        let record = value.as_ref();
-        let record = record.and_then(|value| HealthRecord::of_json(value, &link));
+        let record = value
+            .as_ref()
+            .and_then(|value| HealthRecord::of_json(value, &link));
         match record {
             Some(record) if status.is_success() || status == StatusCode::SERVICE_UNAVAILABLE => {
                 Checked::Record(Box::new(record))
@@ -119,8 +120,11 @@ fn link(link: &str) -> Option<String> {
 }
 
 async fn connect(base: &Url) -> Checked {
-    let host = base.host_str().unwrap_or_default();
-    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let host = base
+        .host_str()
+        .unwrap_or_default()
+        .trim_start_matches('[')
+        .trim_end_matches(']');
     let port = base.port_or_known_default().unwrap_or_default();
     match TcpStream::connect((host, port)).await {
         Ok(_) => Checked::Answered(Status::Ok, "it can be connected to".to_owned()),

@@ -203,8 +203,8 @@ fn resolve_field<'s>(
     let field = fields(parent).and_then(|fields| fields.get(&selected.name));
     let Some(field) = field else {
         let known = fields(parent).into_iter().flat_map(|fields| fields.keys());
-        let meant = nearest(&selected.name, known.map(Name::as_str));
-        let meant = meant.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+        let meant = nearest(&selected.name, known.map(Name::as_str))
+            .map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
         let (ty, field) = (parent.name(), &selected.name);
         return Err(format!("the type `{ty}` has no field `{field}`{meant}").into());
     };

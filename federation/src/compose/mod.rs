@@ -118,9 +118,11 @@ pub fn compose(
     // Before the upgrade, which takes the keys of interfaces away.
     let mut keys_of_objects = upgrade::interface_keys(&subgraphs);
     let not_upgraded = upgrade::upgrade(&mut subgraphs);
-    let facts = subgraphs.iter().zip(known);
-    let facts = facts.map(|(it, known)| known.unwrap_or_else(|| Facts::of(it)));
-    let facts: Vec<Facts> = facts.collect();
+    let facts: Vec<Facts> = subgraphs
+        .iter()
+        .zip(known)
+        .map(|(it, known)| known.unwrap_or_else(|| Facts::of(it)))
+        .collect();
     let mut errors = Vec::new();
     for (at, mut found) in not_upgraded.into_iter().enumerate() {
         if subgraphs[at].is_federation_1() && found.is_empty() {

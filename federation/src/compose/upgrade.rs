@@ -79,8 +79,9 @@ pub(super) fn interface_keys(subgraphs: &[Subgraph]) -> Vec<(usize, CompositionE
                 other.name, subgraph.name
             );
             let code = CompositionCode::INTERFACE_OBJECT_USAGE_ERROR;
-            let error = CompositionError::new(code, message).about(name.as_str());
-            let error = error.at(subgraph.place(ty.location()));
+            let error = CompositionError::new(code, message)
+                .about(name.as_str())
+                .at(subgraph.place(ty.location()));
             let help = format!(
                 "upgrade `{}` to federation 2.3 or later, or remove the key",
                 subgraph.name

@@ -132,8 +132,11 @@ impl Executor {
         match &step.entry {
             Entry::Root => vec![EntityList::of(position, vec![vec![Store::ROOT]])],
             Entry::Reentry(class) => {
-                let objects = listings.objects(self.walk(), *class);
-                let objects = objects.iter().map(|(object, _)| *object).collect();
+                let objects = listings
+                    .objects(self.walk(), *class)
+                    .iter()
+                    .map(|(object, _)| *object)
+                    .collect();
                 vec![EntityList::of(position, vec![objects])]
             }
             Entry::Entities {
@@ -197,8 +200,7 @@ impl Executor {
         let mut by_values: IndexMap<Vec<usize>, Vec<ListedObject>> = IndexMap::new();
         for it in listed {
             let object = it.object;
-            let values = contexts.iter().enumerate();
-            let values = values.map(|(number, context)| {
+            let values = contexts.iter().enumerate().map(|(number, context)| {
                 let above = self.walk().above(object, context.value.levels);
                 let text = texts.get(self, number, context, above)?;
                 match text {
@@ -219,8 +221,12 @@ impl Executor {
         }
         let limit = self.execution.limits.context_values;
         if by_values.len() > limit {
-            let surplus = by_values.split_off(limit).into_values().flatten();
-            let surplus: Vec<ObjectId> = surplus.map(|it| it.object).collect();
+            let surplus: Vec<ObjectId> = by_values
+                .split_off(limit)
+                .into_values()
+                .flatten()
+                .map(|it| it.object)
+                .collect();
             surplus.iter().for_each(|object| self.fail(step, *object));
             let failure = Failure {
                 code: code::LIMIT_GATEWAY_CONTEXTS,

@@ -170,8 +170,9 @@ pub(crate) async fn interruptible<T>(
 
 /// Writes a failure to the log, with its causes, which clients do not see.
 pub(crate) fn log(subgraph: &Subgraph, error: &TransportError, request_id: &str) {
-    let causes = std::iter::successors(error.source(), |&cause| cause.source());
-    let mut causes: Vec<String> = causes.map(ToString::to_string).collect();
+    let mut causes: Vec<String> = std::iter::successors(error.source(), |&cause| cause.source())
+        .map(ToString::to_string)
+        .collect();
     if let TransportError::Closed { reason, .. } = error {
         causes.push(format!("{reason:?}"));
     }
@@ -181,8 +182,9 @@ pub(crate) fn log(subgraph: &Subgraph, error: &TransportError, request_id: &str)
 
 /// Returns the JSON text of a request with an operation, which is a JSON string.
 pub(super) fn text(operation: &[u8], variables: &[(String, Vec<u8>)]) -> Vec<u8> {
-    let of_variables = variables.iter();
-    let of_variables = of_variables.map(|(name, value)| name.len() + value.len() + 8);
+    let of_variables = variables
+        .iter()
+        .map(|(name, value)| name.len() + value.len() + 8);
     let mut body = Vec::with_capacity(operation.len() + 32 + of_variables.sum::<usize>());
     body.extend_from_slice(b"{\"query\":");
     body.extend_from_slice(operation);

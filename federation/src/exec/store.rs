@@ -410,9 +410,12 @@ impl Store {
                 Value::Object(self.take(from, &selection.fields, selection.layout, place))
             }
             (Value::List(items), Some(_)) => {
-                let items = self.items(items).to_vec().into_iter();
-                let items = items.map(|item| self.take_value(item, selection, place));
-                let items: Vec<Value> = items.collect();
+                let items: Vec<Value> = self
+                    .items(items)
+                    .to_vec()
+                    .into_iter()
+                    .map(|item| self.take_value(item, selection, place))
+                    .collect();
                 self.add_list(items)
             }
             _ => value,

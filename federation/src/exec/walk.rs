@@ -177,8 +177,9 @@ impl Walk<'_> {
                         if self.tree.node(*node).key != *key {
                             continue;
                         }
-                        let value = object.map(|object| self.store.get(object, member));
-                        let value = value.unwrap_or(Value::Absent);
+                        let value = object
+                            .map(|object| self.store.get(object, member))
+                            .unwrap_or(Value::Absent);
                         let below = &self.tree.node(*node).classes;
                         path.push(PathSegment::Key(client.to_string()));
                         self.translate(rest, Some(*node), below, value, path, paths);

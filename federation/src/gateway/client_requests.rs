@@ -146,8 +146,10 @@ impl Gateway {
             };
             match flights.board(&key, context, begin) {
                 FlightRole::Leader(flight) => {
-                    let reply = flight.outcome(context).await;
-                    let reply = reply.expect("executions do not panic");
+                    let reply = flight
+                        .outcome(context)
+                        .await
+                        .expect("executions do not panic");
                     return received(reply, &context.memory);
                 }
                 FlightRole::Joiner(flight) => {

@@ -290,8 +290,10 @@ impl<'d> Collector<'_, 'd> {
             return Ok(vec![types]);
         }
         self.tree.look(types.len())?;
-        let names = collected.values().map(|fields| fields[0].name.clone());
-        let names: Vec<Name> = names.collect();
+        let names: Vec<Name> = collected
+            .values()
+            .map(|fields| fields[0].name.clone())
+            .collect();
         let said = &mut self.said;
         let known = said.of.entry((position, names.clone())).or_default();
         let mut divided: IndexMap<usize, Vec<TypeId>> = IndexMap::default();
@@ -360,8 +362,11 @@ impl<'d> Collector<'_, 'd> {
         if !inner.is_composite() {
             return Ok(id);
         }
-        let accessible = inner.possible.iter().copied();
-        let accessible = accessible.filter(|ty| supergraph.ty(*ty).is_accessible);
+        let accessible = inner
+            .possible
+            .iter()
+            .copied()
+            .filter(|ty| supergraph.ty(*ty).is_accessible);
         let sets: Vec<&SelectionSet> = fields.iter().map(|field| &field.selection_set).collect();
         let is_same = self.classes(Some(id), &accessible.collect::<Vec<_>>(), &sets)?;
         if is_same && inner.joins.iter().any(|join| join.is_interface_object) {

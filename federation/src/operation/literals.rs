@@ -176,8 +176,7 @@ impl<'l> Lifting<'l> {
         if field.arguments.is_empty() && field.selection_set.selections.is_empty() {
             return field.clone();
         }
-        let arguments = field.arguments.iter();
-        let arguments = arguments.map(|argument| {
+        let arguments = field.arguments.iter().map(|argument| {
             let Some(variable) = self.literals.variable(field, argument) else {
                 return argument.clone();
             };

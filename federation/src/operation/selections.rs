@@ -116,8 +116,11 @@ impl<'d> Selections<'d> {
             (before.as_slice(), possible)
         };
         tree.look(small.len())?;
-        let both = small.iter().copied();
-        let both: Vec<TypeId> = both.filter(|ty| large.binary_search(ty).is_ok()).collect();
+        let both: Vec<TypeId> = small
+            .iter()
+            .copied()
+            .filter(|ty| large.binary_search(ty).is_ok())
+            .collect();
         let narrowed = if both.is_empty() {
             None
         } else if both.len() == before.len() {

@@ -64,8 +64,11 @@ pub(super) fn plan(best: BestCandidate<'_>, operation: &Operation) -> Result<Pla
             is_shareable: is_shareable(&builder, group),
         });
         let steps: Vec<Step> = steps.collect();
-        let after = steps.iter().flat_map(|step| &step.after);
-        let after: BTreeSet<usize> = after.map(|(request, _)| *request).collect();
+        let after: BTreeSet<usize> = steps
+            .iter()
+            .flat_map(|step| &step.after)
+            .map(|(request, _)| *request)
+            .collect();
         let mut order: Vec<usize> = (0..ids.len()).collect();
         order.sort_by_key(|step| finder.rank(ids[*step]));
         let mut json = Vec::with_capacity(printed.text.len() + 32);

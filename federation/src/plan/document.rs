@@ -193,8 +193,7 @@ impl<'p> DocumentPrinter<'p> {
         };
         let variable = unused(format!("representations{end}"), is_taken);
         let context = unused(format!("context{end}"), is_taken);
-        let contexts = contexts.iter().enumerate();
-        let contexts = contexts.map(|(number, value)| {
+        let contexts = contexts.iter().enumerate().map(|(number, value)| {
             let variable = format!("{context}_{number}");
             (variable, value.ty.to_string())
         });
@@ -220,8 +219,11 @@ impl<'p> DocumentPrinter<'p> {
     }
 
     fn with_head(&self, entry: &GroupEntry, names: &[EntityNames]) -> String {
-        let definitions = self.definitions().into_iter();
-        let mut definitions: Vec<String> = definitions.map(|(_, text)| text).collect();
+        let mut definitions: Vec<String> = self
+            .definitions()
+            .into_iter()
+            .map(|(_, text)| text)
+            .collect();
         for EntityNames {
             variable, contexts, ..
         } in names.iter().filter(|names| !names.variable.is_empty())
@@ -344,8 +346,11 @@ impl<'p> DocumentPrinter<'p> {
         let join = field
             .join(self.subgraph)
             .expect("the field is fetched there");
-        let classes = nodes.iter().flat_map(|node| &self.tree.node(*node).classes);
-        let classes: Vec<ClassId> = classes.copied().collect();
+        let classes: Vec<ClassId> = nodes
+            .iter()
+            .flat_map(|node| &self.tree.node(*node).classes)
+            .copied()
+            .collect();
         let is_abstract = supergraph.ty(field.inner).is_abstract();
         self.objects(join.inner, is_abstract, &classes);
     }
@@ -507,8 +512,9 @@ impl<'p> DocumentPrinter<'p> {
     fn has(&self, interface: TypeId, node: NodeId) -> bool {
         let supergraph = self.graph.supergraph();
         let node = self.tree.node(node);
-        let general = supergraph.field_id(interface, &node.name);
-        let general = general.and_then(|field| supergraph.field(field).join(self.subgraph));
+        let general = supergraph
+            .field_id(interface, &node.name)
+            .and_then(|field| supergraph.field(field).join(self.subgraph));
         let own = supergraph.field(node.field).join(self.subgraph);
         match (general, own) {
             (Some(general), Some(own)) => general.ty == own.ty,

@@ -171,8 +171,10 @@ impl<'s> PlanBuilder<'s> {
         let class = self.tree.node(node).class;
         let is_leaf = self.tree.node(node).is_leaf;
         let known = groups.known.into_iter().map(|group| (0, group));
-        let inline = groups.inline.into_iter();
-        let inline = inline.map(|group| (if is_leaf { 1 } else { 2 }, group));
+        let inline = groups
+            .inline
+            .into_iter()
+            .map(|group| (if is_leaf { 1 } else { 2 }, group));
         let in_groups = known.chain(inline).map(|(tier, group)| {
             let FetchGroup { wave, subgraph, .. } = self.groups[group];
             (tier, Wave::at(wave), subgraph, FetchCandidate::Group(group))

@@ -354,8 +354,10 @@ impl<'s> LowerBoundBuilder<'_, 's> {
         }
         let keys = self.graph.keys(ty, subgraph);
         let sizes = keys.map(|key| {
-            let fields = self.unasked(class, &key.fields).into_iter();
-            let fields = fields.filter(|(asked, _)| !known.contains_key(asked));
+            let fields = self
+                .unasked(class, &key.fields)
+                .into_iter()
+                .filter(|(asked, _)| !known.contains_key(asked));
             fields.map(|(_, size)| size).sum()
         });
         sizes.min().unwrap_or(0)

@@ -186,11 +186,11 @@ impl Plan {
         let graph = Graph::new(planned.supergraph, planned.labels).without(denied);
         let (document, variables) = (planned.document, planned.variables);
         let tree = Tree::new(graph, document, operation, variables, limits.plan)?;
-        let best = search::search(graph, operation.operation_type, &tree, limits.candidates);
-        let best = best.map_err(|fail| match fail {
-            builder::PlanFailure::Impossible(path) => impossible(&path),
-            _ => too_large(limits.plan),
-        })?;
+        let best = search::search(graph, operation.operation_type, &tree, limits.candidates)
+            .map_err(|fail| match fail {
+                builder::PlanFailure::Impossible(path) => impossible(&path),
+                _ => too_large(limits.plan),
+            })?;
         assemble::plan(best, operation).map_err(|Full| too_large(limits.plan))
     }
 }

@@ -182,8 +182,9 @@ impl<'s> PlanBuilder<'s> {
         }
         let field = graph.supergraph().field(self.tree.node(position).field);
         let fetched = self.fetched.get(&position);
-        let first = fetched.and_then(|groups| groups.first());
-        let first = first.and_then(|group| field.join(self.groups[*group].subgraph));
+        let first = fetched
+            .and_then(|groups| groups.first())
+            .and_then(|group| field.join(self.groups[*group].subgraph));
         let expected: Option<&[TypeId]> = first.map(|join| graph.possible(join));
         let types = &self.tree.class(class).types;
         let joins = graph.resolvers(self.tree.node(position).field);

@@ -148,8 +148,13 @@ impl<'s> PlanBuilder<'s> {
 
     /// Returns the keys by which subgraphs tell the types of the objects of an interface.
     fn keys_of(&self, interface: TypeId) -> impl Iterator<Item = (SubgraphId, &'s Key)> + use<'s> {
-        let joins = self.graph.supergraph().ty(interface).joins.iter();
-        let joins = joins.filter(|join| !join.is_interface_object);
+        let joins = self
+            .graph
+            .supergraph()
+            .ty(interface)
+            .joins
+            .iter()
+            .filter(|join| !join.is_interface_object);
         joins.flat_map(|join| {
             let keys = join.keys.iter().filter(|key| key.is_resolvable);
             keys.map(|key| (join.subgraph, key))

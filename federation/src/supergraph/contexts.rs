@@ -86,8 +86,7 @@ impl Reader<'_> {
     ) -> Option<ContextArgument> {
         let span = item.location();
         let member = |name: &str| {
-            let members = item.as_object()?.iter();
-            let mut members = members.filter(|(known, _)| *known == name);
+            let mut members = item.as_object()?.iter().filter(|(known, _)| *known == name);
             members.next()?.1.as_str()
         };
         let (Some(name), Some(ty), Some(context), Some(selection)) = (
@@ -142,8 +141,9 @@ impl Reader<'_> {
         let types = self.contexts.get(context).into_iter().flatten();
         let read = types.copied().try_for_each(|source| {
             let name = &self.types[source.index()].name;
-            let set = self.source(source, text, ty);
-            let set = set.map_err(|reason| (name.clone(), reason))?;
+            let set = self
+                .source(source, text, ty)
+                .map_err(|reason| (name.clone(), reason))?;
             sources.extend(set.map(|set| (source, set)));
             Ok(())
         });
@@ -268,8 +268,10 @@ impl Reader<'_> {
                 // A field of an interface is asked of its objects.
                 let objects = types.iter().flat_map(|ty| &self.types[ty.index()].possible);
                 let fields = types.iter().chain(objects);
-                let fields = fields.filter_map(|ty| self.types[ty.index()].fields.get(name));
-                let fields: HashSet<FieldId> = fields.copied().collect();
+                let fields: HashSet<FieldId> = fields
+                    .filter_map(|ty| self.types[ty.index()].fields.get(name))
+                    .copied()
+                    .collect();
                 if let Some(found) = fields.iter().find(|field| some.contains(field)) {
                     return Some(*found);
                 }

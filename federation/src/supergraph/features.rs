@@ -83,8 +83,9 @@ fn link_problem(link: &ast::Directive, url: &str) -> Option<(String, &'static st
 
 /// Returns whether a feature, or a part of it, goes under another name.
 fn is_renamed(link: &ast::Directive) -> bool {
-    let imports = join::list(link, "import").iter();
-    let mut imports = imports.filter_map(|import| import.as_object());
+    let mut imports = join::list(link, "import")
+        .iter()
+        .filter_map(|import| import.as_object());
     join::text(link, "as").is_some()
         || imports.any(|import| import.iter().any(|(name, _)| name == "as"))
 }

@@ -68,8 +68,9 @@ impl FieldSet {
         let mut left = Vec::new();
         unfold(&operation.selection_set, applies, &mut left);
         let left = left.iter();
-        let texts = left.map(|selection| selection.serialize().no_indent().to_string());
-        let texts: IndexSet<String> = texts.collect();
+        let texts: IndexSet<String> = left
+            .map(|selection| selection.serialize().no_indent().to_string())
+            .collect();
         let texts: Vec<String> = texts.into_iter().collect();
         Ok((!texts.is_empty()).then(|| texts.join(" ")))
     }

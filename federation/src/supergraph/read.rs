@@ -509,8 +509,10 @@ impl<'s> Reader<'s> {
         for field in &mut self.fields {
             let is_leaf = !self.types[field.inner.index()].is_composite();
             let own = value_shape(&field.ty, is_leaf);
-            let joins = field.joins.iter();
-            let joins = joins.map(|join| (join.subgraph, value_shape(&join.ty, is_leaf)));
+            let joins = field
+                .joins
+                .iter()
+                .map(|join| (join.subgraph, value_shape(&join.ty, is_leaf)));
             let others: Vec<_> = joins.filter(|(_, there)| *there != own).collect();
             field.value_shape = number(&mut known, (is_leaf, own, others));
         }

@@ -41,8 +41,10 @@ impl Supergraph {
             }
         }
         let mut out = schema.to_string();
-        let subgraphs = self.subgraphs.iter();
-        let subgraphs = subgraphs.map(|it| (&it.graph, it.name.as_str(), it.url.as_str()));
+        let subgraphs = self
+            .subgraphs
+            .iter()
+            .map(|it| (&it.graph, it.name.as_str(), it.url.as_str()));
         definitions(subgraphs, version, &mut out);
         out
     }
@@ -72,8 +74,7 @@ impl Supergraph {
                 let graphs = self.graphs(id);
                 for value in values.make_mut().values.values_mut() {
                     if !value.directives.has("join__enumValue") {
-                        let said = graphs.iter();
-                        let said = said.map(|graph| {
+                        let said = graphs.iter().map(|graph| {
                             DirectiveBuilder::of_graph(name!("join__enumValue"), graph).node()
                         });
                         value.make_mut().directives.0.extend(said);
@@ -82,14 +83,20 @@ impl Supergraph {
             }
             ExtendedType::Object(object) => {
                 let object = object.make_mut();
-                let interfaces = object.implements_interfaces.iter().cloned();
-                let interfaces = interfaces.collect::<Vec<_>>();
+                let interfaces = object
+                    .implements_interfaces
+                    .iter()
+                    .cloned()
+                    .collect::<Vec<_>>();
                 self.say_interfaces(&object.name, &interfaces, &mut object.directives);
             }
             ExtendedType::Interface(interface) => {
                 let interface = interface.make_mut();
-                let interfaces = interface.implements_interfaces.iter().cloned();
-                let interfaces = interfaces.collect::<Vec<_>>();
+                let interfaces = interface
+                    .implements_interfaces
+                    .iter()
+                    .cloned()
+                    .collect::<Vec<_>>();
                 self.say_interfaces(&interface.name, &interfaces, &mut interface.directives);
             }
             _ => {}
@@ -130,8 +137,10 @@ impl Supergraph {
 
     /// Returns the subgraphs that know a type and another one.
     fn graphs_with(&self, id: TypeId, other: &str) -> Vec<Name> {
-        let other = self.type_id(other).map(|other| self.graphs(other));
-        let other = other.unwrap_or_default();
+        let other = self
+            .type_id(other)
+            .map(|other| self.graphs(other))
+            .unwrap_or_default();
         let mut graphs = self.graphs(id);
         graphs.retain(|graph| other.contains(graph));
         graphs
@@ -255,8 +264,10 @@ fn version(schema: &Schema) -> JoinVersion {
 /// Returns the directives of the schema: the links to what is written here, and whatever else there is.
 fn links(directives: &DirectiveList, version: JoinVersion) -> Vec<Component<Directive>> {
     let mut links = machinery_links(version);
-    let others = directives.0.iter();
-    let others = others.filter(|it| it.name != "link" || !is_of(it, &["link", "join"]));
+    let others = directives
+        .0
+        .iter()
+        .filter(|it| it.name != "link" || !is_of(it, &["link", "join"]));
     links.extend(others.cloned());
     links
 }
@@ -294,8 +305,10 @@ fn is_written_here(name: &str) -> bool {
 
 /// Returns what join directives name in an argument.
 fn said(directives: &DirectiveList, argument: &str) -> HashSet<String> {
-    let joins = directives.0.iter();
-    let joins = joins.filter(|it| it.name.starts_with("join__"));
+    let joins = directives
+        .0
+        .iter()
+        .filter(|it| it.name.starts_with("join__"));
     let names = joins.filter_map(|directive| join::text(directive, argument));
     names.map(str::to_owned).collect()
 }

@@ -343,8 +343,8 @@ fn nothing_is_selected(
         slots: &slots,
         dataset,
     };
-    let hydrated = block_on(subject.store.hydrate(&request, &CallContext::new()));
-    let hydrated = hydrated.unwrap_or_else(|error| panic!("no values: {error:?}"));
+    let hydrated = block_on(subject.store.hydrate(&request, &CallContext::new()))
+        .unwrap_or_else(|error| panic!("no values: {error:?}"));
     for column in hydrated.columns {
         assert!(column.values.is_empty());
     }

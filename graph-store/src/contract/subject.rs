@@ -29,8 +29,8 @@ impl Subject {
 
     /// Returns the local names of the objects of a selection.
     pub(super) fn select(&self, selection: &Selection) -> Vec<String> {
-        let nodes = block_on(self.store.select(selection, &self.context));
-        let nodes = nodes.unwrap_or_else(|error| panic!("no selection: {error:?}"));
+        let nodes = block_on(self.store.select(selection, &self.context))
+            .unwrap_or_else(|error| panic!("no selection: {error:?}"));
         if selection.page.is_whole() {
             let count = block_on(self.store.count(selection, &self.context));
             let count = count.unwrap_or_else(|error| panic!("no count: {error:?}"));
@@ -60,8 +60,8 @@ impl Subject {
             slots,
             dataset: &Dataset::default(),
         };
-        let hydrated = block_on(self.store.hydrate(&request, &self.context));
-        let hydrated = hydrated.unwrap_or_else(|error| panic!("no values: {error:?}"));
+        let hydrated = block_on(self.store.hydrate(&request, &self.context))
+            .unwrap_or_else(|error| panic!("no values: {error:?}"));
         hydrated.columns
     }
 }

@@ -65,8 +65,8 @@ impl<'s> Writing<'s> {
         transaction: &mut dyn Transaction,
         patterns: &[QuadPattern],
     ) -> HashSet<Quad> {
-        let found = block_on(transaction.quads(patterns, &self.context));
-        let found = found.unwrap_or_else(|error| panic!("no quads: {error:?}"));
+        let found = block_on(transaction.quads(patterns, &self.context))
+            .unwrap_or_else(|error| panic!("no quads: {error:?}"));
         let count = found.len();
         let found: HashSet<Quad> = found.into_iter().collect();
         assert_eq!(found.len(), count, "each quad comes once");
@@ -104,8 +104,9 @@ pub(super) fn quad(
 
 /// Returns the quads of the contract's data that satisfy a condition, except those about blank nodes.
 fn expected(wanted: impl Fn(&Quad) -> bool) -> HashSet<Quad> {
-    let quads = quads().into_iter();
-    let quads = quads.filter(|quad| !quad.subject.is_blank_node());
+    let quads = quads()
+        .into_iter()
+        .filter(|quad| !quad.subject.is_blank_node());
     quads.filter(wanted).collect()
 }
 
@@ -165,8 +166,8 @@ fn changed() -> HashSet<Quad> {
 
 /// Returns the things, and what leads to `c`, as a store shows them.
 fn shown(store: &dyn GraphStore, context: &CallContext) -> (Vec<String>, Vec<String>) {
-    let selected = block_on(store.select(&selection(things()), context));
-    let selected = selected.unwrap_or_else(|error| panic!("no selection: {error:?}"));
+    let selected = block_on(store.select(&selection(things()), context))
+        .unwrap_or_else(|error| panic!("no selection: {error:?}"));
     let mut things: Vec<String> = selected.iter().map(|object| local(object.node())).collect();
     things.sort_unstable();
     let slots = [Slot::new(Step {
@@ -179,10 +180,13 @@ fn shown(store: &dyn GraphStore, context: &CallContext) -> (Vec<String>, Vec<Str
         slots: &slots,
         dataset: &Default::default(),
     };
-    let hydrated = block_on(store.hydrate(&request, context));
-    let hydrated = hydrated.unwrap_or_else(|error| panic!("no values: {error:?}"));
-    let leading = hydrated.columns[0].of(0).iter();
-    let mut leading: Vec<String> = leading.map(super::subject::shown).collect();
+    let hydrated = block_on(store.hydrate(&request, context))
+        .unwrap_or_else(|error| panic!("no values: {error:?}"));
+    let mut leading: Vec<String> = hydrated.columns[0]
+        .of(0)
+        .iter()
+        .map(super::subject::shown)
+        .collect();
     leading.sort_unstable();
     (things, leading)
 }

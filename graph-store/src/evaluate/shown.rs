@@ -26,8 +26,9 @@ pub fn shown<T: AsTerm>(by: &SortBy, values: &[T], accept_language: &[String]) -
             lang,
         } => {
             let values = values.iter();
-            let cast = values.filter_map(|value| cast_ref(*scalar, value.as_term()));
-            let cast: Vec<TermRef<'_>> = cast.collect();
+            let cast: Vec<TermRef<'_>> = values
+                .filter_map(|value| cast_ref(*scalar, value.as_term()))
+                .collect();
             shown_scalar(*scalar, lang.as_ref(), &cast, accept_language)
         }
         SortBy::Enum { names, cast } => {

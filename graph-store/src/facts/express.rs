@@ -223,8 +223,9 @@ fn of_node(condition: &NodeCondition) -> Option<Vec<Way<NodeCondition>>> {
                 return None;
             };
             let beside = NodeCondition::all(without.into_iter().cloned());
-            let ways = of_node(single)?.into_iter();
-            let ways = ways.map(|way| way.with(beside.clone(), NodeCondition::all));
+            let ways = of_node(single)?
+                .into_iter()
+                .map(|way| way.with(beside.clone(), NodeCondition::all));
             ways.collect()
         }
         NodeCondition::Values {
@@ -262,8 +263,9 @@ fn of_term(condition: &TermCondition) -> Option<Vec<Way<TermCondition>>> {
                 return None;
             };
             let beside = TermCondition::all(without.into_iter().cloned());
-            let ways = of_term(single)?.into_iter();
-            let ways = ways.map(|way| way.with(beside.clone(), TermCondition::all));
+            let ways = of_term(single)?
+                .into_iter()
+                .map(|way| way.with(beside.clone(), TermCondition::all));
             ways.collect()
         }
         TermCondition::Not(_) | TermCondition::Lang { .. } | TermCondition::Datatype(_) => {

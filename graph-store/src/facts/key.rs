@@ -197,8 +197,10 @@ fn bounded(text: &str) -> String {
     }
     let end = (0..=KEPT).rev().find(|end| text.is_char_boundary(*end));
     let kept = &text[..end.unwrap_or_default()];
-    let digest = Sha256::digest(text.as_bytes());
-    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest: String = Sha256::digest(text.as_bytes())
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     format!("{kept}{digest}")
 }
 

@@ -160,8 +160,8 @@ impl ImageBuilder {
         self.terms.close();
         let order = Order::of(&self.terms);
         let failed = |error| ImageError::io(path)(error);
-        let dictionary = Dictionary::of(&self.terms, &order, || self.groups(&order));
-        let dictionary = dictionary.map_err(failed)?;
+        let dictionary =
+            Dictionary::of(&self.terms, &order, || self.groups(&order)).map_err(failed)?;
         let mut out = SectionWriter::new(out, dictionary.texts()).map_err(failed)?;
         dictionary.write(&mut out).map_err(failed)?;
         drop(dictionary);

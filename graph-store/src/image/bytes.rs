@@ -135,8 +135,8 @@ impl BytesWriter {
                 io::Result::Ok(content)
             },
             || {
-                let words = u64::new_vec_zeroed(left.div_ceil(ALIGN));
-                let mut words = words.map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+                let mut words = u64::new_vec_zeroed(left.div_ceil(ALIGN))
+                    .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
                 behind.read_exact(&mut words.as_mut_bytes()[..left])?;
                 io::Result::Ok(words)
             },

@@ -301,8 +301,10 @@ impl Folder {
 
     /// Writes orders of the objects of an image, in place of those that there are.
     pub(super) fn save_orders(&self, image: &Image, orders: &[SavedOrder<u32>]) {
-        let written = self.disk.check_room();
-        let written = written.and_then(|()| order_file::write(&self.path, image, orders));
+        let written = self
+            .disk
+            .check_room()
+            .and_then(|()| order_file::write(&self.path, image, orders));
         if let Err(error) = written {
             tracing::warn!(%error, folder = %self.path.display(), "failed to save sort orders; they \
                                                                    are computed again after a \

@@ -337,14 +337,16 @@ fn directory(bytes: &Bytes) -> Result<(usize, &[u8], u32), Fault> {
             known: VERSION,
         });
     }
-    let start = size_at(footer, 8).and_then(|start| start.checked_sub(bytes.rest_at()));
-    let start = start.ok_or(damaged("footer"))?;
+    let start = size_at(footer, 8)
+        .and_then(|start| start.checked_sub(bytes.rest_at()))
+        .ok_or(damaged("footer"))?;
     let entries = u32_at(footer, 16) as usize;
     let end = entries
         .checked_mul(ENTRY)
         .and_then(|length| start.checked_add(length));
-    let directory = end.and_then(|end| before.get(start..end));
-    let directory = directory.ok_or(damaged("footer"))?;
+    let directory = end
+        .and_then(|end| before.get(start..end))
+        .ok_or(damaged("footer"))?;
     Ok((entries, directory, u32_at(footer, 20)))
 }
 

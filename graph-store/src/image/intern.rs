@@ -276,8 +276,10 @@ impl Interner {
             a.cmp(b).then_with(|| then(*term, *other))
         };
         // Comparing costs a fraction where a text is found without the way over its term.
-        let texts = terms.into_iter().map(|term| (self.bytes(term), term));
-        let mut texts: Vec<(&[u8], u32)> = texts.collect();
+        let mut texts: Vec<(&[u8], u32)> = terms
+            .into_iter()
+            .map(|term| (self.bytes(term), term))
+            .collect();
         let bytes = texts.len() * size_of::<(&[u8], u32)>();
         let middle = texts.len() / 2;
         let (one, other) = texts.split_at_mut(middle);

@@ -307,8 +307,9 @@ mod tests {
                 Form::Bitmap(first)
             }
         };
-        let bytes = BytesWriter::copied(&out.finish().unwrap());
-        let bytes = bytes.finish().unwrap();
+        let bytes = BytesWriter::copied(&out.finish().unwrap())
+            .finish()
+            .unwrap();
         let directory = Directory::read(&bytes).unwrap();
         let sections = KeySections {
             numbers: Kind::Subjects,

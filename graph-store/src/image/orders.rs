@@ -78,13 +78,14 @@ impl OrderThread {
     pub(super) fn start(shared: &Arc<Shared>, every: Duration) -> io::Result<Self> {
         let shared = Arc::clone(shared);
         let (sender, is_closing) = channel();
-        let thread = thread::Builder::new().name("image-orders".to_owned());
-        let thread = thread.spawn(move || {
-            while let Err(RecvTimeoutError::Timeout) = is_closing.recv_timeout(every) {
-                let _replacing = locked(&shared.replacing);
-                shared.save_orders();
-            }
-        })?;
+        let thread = thread::Builder::new()
+            .name("image-orders".to_owned())
+            .spawn(move || {
+                while let Err(RecvTimeoutError::Timeout) = is_closing.recv_timeout(every) {
+                    let _replacing = locked(&shared.replacing);
+                    shared.save_orders();
+                }
+            })?;
         Ok(OrderThread {
             is_closing: Some(sender),
             thread: Some(thread),

@@ -310,8 +310,10 @@ impl Shared {
                 if matches!(folder.sync, Sync::Interval(_)) {
                     self.sync_waiting();
                 }
-                let found = folder.log.records(query);
-                let found = found.map_err(|error| StoreError::Failed(Box::new(error)))?;
+                let found = folder
+                    .log
+                    .records(query)
+                    .map_err(|error| StoreError::Failed(Box::new(error)))?;
                 context.hold(found.iter().map(crate::store::records::footprint).sum())?;
                 Ok(found)
             }
@@ -378,12 +380,17 @@ impl Shared {
         // Before those in the log, where they may be a moment later.
         let waiting: Vec<ChangeRecord> = {
             let head = locked(&self.head);
-            let waiting = head.waiting.iter().map(|waiting| &waiting.record);
-            let waiting = waiting.filter(|record| record.sequence > sequence);
+            let waiting = head
+                .waiting
+                .iter()
+                .map(|waiting| &waiting.record)
+                .filter(|record| record.sequence > sequence);
             waiting.take(limit).cloned().collect()
         };
-        let found = folder.log.records(&query);
-        let mut found = found.map_err(|error| StoreError::Failed(Box::new(error)))?;
+        let mut found = folder
+            .log
+            .records(&query)
+            .map_err(|error| StoreError::Failed(Box::new(error)))?;
         let last = found.last().map_or(sequence, |last| last.sequence);
         found.extend(waiting.into_iter().filter(|record| record.sequence > last));
         found.truncate(limit);

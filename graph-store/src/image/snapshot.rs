@@ -145,8 +145,11 @@ impl Snapshot {
             image: Some(property),
             changes: self.delta.properties.get(&property.id).map(Arc::as_ref),
         });
-        let others = self.delta.properties.keys();
-        let others = others.filter(|id| self.image.property(**id).is_none());
+        let others = self
+            .delta
+            .properties
+            .keys()
+            .filter(|id| self.image.property(**id).is_none());
         of_image.chain(others.map(|id| self.handle(Some(*id))))
     }
 
@@ -290,8 +293,10 @@ impl Snapshot {
             let iri = property.id.map(|id| self.iri(id));
             let triples = self.places(property, subject, object);
             let quads = triples.flat_map(move |triple| {
-                let wanted = triple.graphs.iter();
-                let wanted = wanted.filter(move |known| graph.is_none_or(|graph| graph == **known));
+                let wanted = triple
+                    .graphs
+                    .iter()
+                    .filter(move |known| graph.is_none_or(|graph| graph == **known));
                 wanted.map(move |graph| (triple.subject, triple.object, *graph))
             });
             quads.filter_map(move |(subject, object, graph)| {
@@ -354,8 +359,9 @@ impl Statements for Snapshot {
         property: &NamedNode,
     ) -> Box<dyn Iterator<Item = Result<Statement, StoreError>> + 'a> {
         let property = self.handle(self.find(property.into()));
-        let triples = self.places(property, None, None);
-        let triples = triples.filter(|triple| !triple.graphs.is_empty());
+        let triples = self
+            .places(property, None, None)
+            .filter(|triple| !triple.graphs.is_empty());
         Box::new(triples.map(|triple| Ok((self.subject(triple.subject), self.term(triple.object)))))
     }
 }

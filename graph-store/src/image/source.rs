@@ -195,8 +195,9 @@ impl<'i> Reader<'i> {
             let found = Search::new(image, &known.backward, filter.clone());
             found.flat_map(move |found| {
                 let (object, positions) = found.clone().unwrap_or_default();
-                let pairs = subjects[positions].iter();
-                let pairs = pairs.map(move |subject| Some((object, *subject)));
+                let pairs = subjects[positions]
+                    .iter()
+                    .map(move |subject| Some((object, *subject)));
                 pairs.chain(found.is_none().then_some(None))
             })
         });
@@ -652,9 +653,10 @@ impl<'i> QuadSource for Reader<'i> {
             let changed = changes.backward.from((*object, count));
             changed.map(|((_, subject), list)| (subject, list))
         });
-        let new = new.filter(|(_, list)| is_wanted(None, data.delta.graphs.get(*list)));
-        let new = new.map(|(subject, _)| subject);
-        let new = new.filter(|subject| self.as_node(subject).is_some());
+        let new = new
+            .filter(|(_, list)| is_wanted(None, data.delta.graphs.get(*list)))
+            .map(|(subject, _)| subject)
+            .filter(|subject| self.as_node(subject).is_some());
         let known = self.subjects_of(property, *object, None);
         let iris = data.image.terms.iris;
         // IRIs come before blank nodes.

@@ -132,8 +132,8 @@ impl ImageStore {
         let shared = Shared::new(keeping, first, options.merge_after);
         let shared = Arc::new(shared);
         let log = LogThread::start(&shared, options.sync).map_err(ImageError::io(path))?;
-        let orders = OrderThread::start(&shared, options.save_orders_every);
-        let orders = orders.map_err(ImageError::io(path))?;
+        let orders =
+            OrderThread::start(&shared, options.save_orders_every).map_err(ImageError::io(path))?;
         shared.keep_up();
         Ok(ImageStore {
             shared,

@@ -22,8 +22,9 @@ pub(super) struct LogThread {
 impl LogThread {
     pub(super) fn start(shared: &Arc<Shared>, sync: Sync) -> std::io::Result<Self> {
         let of_thread = Arc::clone(shared);
-        let thread = std::thread::Builder::new().name("store-log".to_owned());
-        let thread = thread.spawn(move || of_thread.sync_until_closed(sync))?;
+        let thread = std::thread::Builder::new()
+            .name("store-log".to_owned())
+            .spawn(move || of_thread.sync_until_closed(sync))?;
         Ok(LogThread {
             shared: Arc::clone(shared),
             thread: Some(thread),

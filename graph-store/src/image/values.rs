@@ -86,8 +86,10 @@ impl<'t, G: Fn(u32) -> TermView<'t>> Table<G> {
         };
         let domain = Domain::of(scalar);
         // Values that need no cast are those of the domain; of what others become nothing is known.
-        let others = self.domain(domain).complement(self.count);
-        let others = others.and(&Spans::perhaps(Ranges::of(self.literals())));
+        let others = self
+            .domain(domain)
+            .complement(self.count)
+            .and(&Spans::perhaps(Ranges::of(self.literals())));
         let own = self.operation(domain, operation);
         own.and(&self.domain(domain)).or(others)
     }

@@ -84,8 +84,10 @@ pub(super) fn select<S: QuadSource>(
             (source.candidates(walker)?, decided, by)
         }
     };
-    let open = parts.iter().enumerate();
-    let open = open.filter(|(part, _)| decided != Some(*part));
+    let open = parts
+        .iter()
+        .enumerate()
+        .filter(|(part, _)| decided != Some(*part));
     let ready = Ready::all(&walker.source, open.map(|(_, part)| part))?;
     let found = candidates.len();
     let nodes = if ready.is_true() {
@@ -159,8 +161,10 @@ fn first_in_order<S: QuadSource>(
     if others.len() > hope {
         return Ok(None);
     }
-    let open = parts.iter().enumerate();
-    let open = open.filter(|(part, _)| *part != decided);
+    let open = parts
+        .iter()
+        .enumerate()
+        .filter(|(part, _)| *part != decided);
     let ready = Ready::all(&walker.source, open.map(|(_, part)| part))?;
     let mut candidates = others.len();
     let mut nodes = satisfying(walker, &ready, others)?;
@@ -456,8 +460,9 @@ fn of_alternatives<'s, S: QuadSource>(
         };
         let mut sources = Vec::new();
         add_sources(walker, parts, way, &mut sources)?;
-        let known = sources.into_iter();
-        let known = known.filter_map(|source| Some((source.cost()?, source)));
+        let known = sources
+            .into_iter()
+            .filter_map(|source| Some((source.cost()?, source)));
         let Some((_, least)) = known.min_by_key(|(cost, _)| *cost) else {
             return Ok(None);
         };

@@ -114,8 +114,10 @@ impl<'c, S: QuadSource> Ready<'c, S> {
         source: &S,
         parts: impl IntoIterator<Item = &'c NodeCondition>,
     ) -> Result<Vec<Self>, StoreError> {
-        let ready = parts.into_iter().map(|part| Ready::new(source, part));
-        let ready: Result<Vec<_>, _> = ready.collect();
+        let ready: Result<Vec<_>, _> = parts
+            .into_iter()
+            .map(|part| Ready::new(source, part))
+            .collect();
         let mut parts = ready?;
         parts.sort_by_key(Ready::cost);
         Ok(parts)

@@ -239,8 +239,9 @@ impl<'a> QuadSource for Numbered<'a> {
         });
         triples.flat_map(move |(triple, graphs)| {
             let [property, subject, object] = triple.map(|at| &self.numbers.terms[at as usize]);
-            let graphs = graphs.iter();
-            let graphs = graphs.filter(|found| graph.as_ref().is_none_or(|graph| graph == *found));
+            let graphs = graphs
+                .iter()
+                .filter(|found| graph.as_ref().is_none_or(|graph| graph == *found));
             let quads = graphs.map(|graph| {
                 let subject = match subject {
                     Term::NamedNode(node) => NamedOrBlankNode::from(node.clone()),

@@ -153,8 +153,9 @@ impl<S: QuadSource> Walker<'_, S> {
     /// Returns the values of a column that satisfy the condition of their slot and are on its page.
     fn wanted(&self, column: Values<S::Term>, slot: &Slot) -> Result<Values<S::Term>, StoreError> {
         let condition = slot.condition.as_ref();
-        let condition = condition.map(|condition| ReadyValue::new(&self.source, condition));
-        let condition = condition.transpose()?;
+        let condition = condition
+            .map(|condition| ReadyValue::new(&self.source, condition))
+            .transpose()?;
         let Some(asked) = &slot.page else {
             return match &condition {
                 Some(condition) => rebuilt(column, |values| self.satisfying(values, condition)),

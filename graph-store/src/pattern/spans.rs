@@ -59,8 +59,10 @@ impl Ranges {
 impl FromIterator<Range<u32>> for Ranges {
     /// Takes ranges in any order.
     fn from_iter<T: IntoIterator<Item = Range<u32>>>(ranges: T) -> Self {
-        let ranges = ranges.into_iter().filter(|range| !range.is_empty());
-        let mut ranges: Vec<_> = ranges.collect();
+        let mut ranges: Vec<_> = ranges
+            .into_iter()
+            .filter(|range| !range.is_empty())
+            .collect();
         ranges.sort_unstable_by_key(|range| range.start);
         ranges.dedup_by(|next, last| {
             let touches = next.start <= last.end;

@@ -79,8 +79,11 @@ impl TreeValues {
     /// Returns the values of some objects, each named once. An object that is not known has none.
     #[must_use]
     pub fn into_hydrated(mut self, objects: &[ObjectRef]) -> Hydrated {
-        let positions = objects.iter().map(|object| self.positions.get(object));
-        let positions: Vec<Option<usize>> = positions.map(Option::<&usize>::copied).collect();
+        let positions: Vec<Option<usize>> = objects
+            .iter()
+            .map(|object| self.positions.get(object))
+            .map(Option::<&usize>::copied)
+            .collect();
         let columns = self.values.iter_mut().map(|values| {
             let mut column = Column::with_capacity(objects.len());
             for position in &positions {

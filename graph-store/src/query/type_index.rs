@@ -42,11 +42,14 @@ impl TypeIndex {
         for (id, name) in candidates {
             let object = &schema[id];
             let property = NamedNode::new_unchecked(object.type_prop.as_str());
-            let position = index.properties.iter().position(|(p, _)| *p == property);
-            let position = position.unwrap_or_else(|| {
-                index.properties.push((property, HashMap::default()));
-                index.properties.len() - 1
-            });
+            let position = index
+                .properties
+                .iter()
+                .position(|(p, _)| *p == property)
+                .unwrap_or_else(|| {
+                    index.properties.push((property, HashMap::default()));
+                    index.properties.len() - 1
+                });
             for iri in &object.types {
                 let types = &mut index.properties[position].1;
                 types
@@ -220,8 +223,9 @@ impl TypeResolver<'_> {
                 None => types.iter().for_each(|ty| candidates.extend(of_view(ty))),
                 Some((numbers, dictionary)) => {
                     for &number in numbers {
-                        let found = known.entry(number);
-                        let found = found.or_insert_with(|| of_view(dictionary.term(number)));
+                        let found = known
+                            .entry(number)
+                            .or_insert_with(|| of_view(dictionary.term(number)));
                         candidates.extend(*found);
                     }
                 }

@@ -34,8 +34,11 @@ pub(super) fn ordered_page(
     if selection.order.is_empty() || !dialect.orders_as_specified() {
         return None;
     }
-    let keys = selection.order.iter();
-    let keys: Option<Vec<PageKey>> = keys.map(|key| page_key(key, accept_language)).collect();
+    let keys: Option<Vec<PageKey>> = selection
+        .order
+        .iter()
+        .map(|key| page_key(key, accept_language))
+        .collect();
     Some(OrderedPage {
         condition: dialect.arranged(&selection.condition),
         keys: keys?,
@@ -198,11 +201,12 @@ impl<'o> Columns<'o> {
     /// Returns the position of an object with some values for each key with a property.
     fn position(&self, id: &NamedNode, values: &[&[Term]]) -> Position {
         let accepted = &self.context.accept_language;
-        let keys = self.order.iter().enumerate();
-        let keys = keys.map(|(at, key)| match (self.places.get(&at), &key.ways[0].by) {
-            (None, _) => SortValue::Text(id.as_str().to_owned()),
-            (Some(&place), SortBy::Iri) => first_iri(values[place]),
-            (Some(&place), by) => shown(by, values[place], accepted),
+        let keys = self.order.iter().enumerate().map(|(at, key)| {
+            match (self.places.get(&at), &key.ways[0].by) {
+                (None, _) => SortValue::Text(id.as_str().to_owned()),
+                (Some(&place), SortBy::Iri) => first_iri(values[place]),
+                (Some(&place), by) => shown(by, values[place], accepted),
+            }
         });
         Position {
             keys: keys.collect(),

@@ -296,8 +296,11 @@ impl RemoteStore {
         let found = self.first_of_order(selection, objects, levels, context);
         Ok(found.await?.map(|(first, mut tree)| {
             let range = page.range(first.positions.len());
-            let positions = first.positions.into_iter();
-            let positions = positions.skip(range.start).take(range.len());
+            let positions = first
+                .positions
+                .into_iter()
+                .skip(range.start)
+                .take(range.len());
             tree.roots = positions.map(|position| position.id).collect();
             tree
         }))

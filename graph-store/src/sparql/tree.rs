@@ -91,8 +91,10 @@ impl Found {
         let Found::Ordered(page) = self else {
             return Vec::new();
         };
-        let values = page.steps().filter(|_| page.reads_values());
-        let values = values.map(|(position, ..)| OrderedPage::value(position));
+        let values = page
+            .steps()
+            .filter(|_| page.reads_values())
+            .map(|(position, ..)| OrderedPage::value(position));
         page.variables().into_iter().chain(values).collect()
     }
 }

@@ -102,8 +102,12 @@ impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
                     .collect();
                 let (places, columns) = self.values(&at, slots).await?;
                 each(&at, |node| {
-                    let values = columns.first().map(|column| column.of(places[node]));
-                    let values: Vec<_> = values.into_iter().flat_map(TermSlice::iter).collect();
+                    let values: Vec<_> = columns
+                        .first()
+                        .map(|column| column.of(places[node]))
+                        .into_iter()
+                        .flat_map(TermSlice::iter)
+                        .collect();
                     let values: Vec<_> = values.into_iter().map(TermView::whole).collect();
                     shown(by, &values, &self.context.accept_language)
                 })
@@ -130,15 +134,18 @@ impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
             .iter()
             .flat_map(|(test, _)| test.alternatives.iter());
         let properties: IndexSet<&NamedNode> = tests.map(|(property, _)| property).collect();
-        let slots = properties.iter();
-        let slots = slots.map(|property| slot(&Step::forward((*property).clone()), None));
+        let slots = properties
+            .iter()
+            .map(|property| slot(&Step::forward((*property).clone()), None));
         let (places, columns) = self.values(at, slots.collect()).await?;
         let is_meant = |node: &ObjectRef| {
             let passes = |test: &TypeTest| {
                 Ok::<bool, Infallible>(test.alternatives.iter().any(|(property, types)| {
                     let column = properties.get_index_of(property).map(|at| &columns[at]);
-                    let stored = column.map(|column| column.of(places[node]));
-                    let mut stored = stored.into_iter().flat_map(TermSlice::iter);
+                    let mut stored = column
+                        .map(|column| column.of(places[node]))
+                        .into_iter()
+                        .flat_map(TermSlice::iter);
                     stored.any(|ty| ty.into_iri().is_some_and(|ty| types.contains(&ty)))
                 }))
             };
@@ -195,8 +202,9 @@ impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
                 values.filter_map(move |value| Some((property, value.into_iri()?)))
             });
             let types: Vec<(usize, NamedNode)> = types.collect();
-            let name = index.resolve(types.iter().map(|(property, ty)| (*property, ty)));
-            let name = name.and_then(|object| index.type_name(object));
+            let name = index
+                .resolve(types.iter().map(|(property, ty)| (*property, ty)))
+                .and_then(|object| index.type_name(object));
             name.map_or(SortValue::Missing, |name| SortValue::Text(name.to_owned()))
         }))
     }
@@ -208,8 +216,11 @@ impl<S: GraphStore + ?Sized> KeyReader<'_, S> {
         slots: Vec<Slot>,
     ) -> Result<(HashMap<&'n ObjectRef, usize>, Vec<Column>), StoreError> {
         let distinct: IndexSet<&ObjectRef> = at.iter().flatten().collect();
-        let places = distinct.iter().enumerate().map(|(at, node)| (*node, at));
-        let places = places.collect();
+        let places = distinct
+            .iter()
+            .enumerate()
+            .map(|(at, node)| (*node, at))
+            .collect();
         if distinct.is_empty() || slots.is_empty() {
             return Ok((places, Vec::new()));
         }

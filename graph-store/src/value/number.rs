@@ -169,8 +169,13 @@ fn float_text(text: &str) -> Option<&str> {
 
 /// Parses a 32-bit floating-point number, as the 64-bit one with the same shortest decimal.
 fn single(text: &str) -> Option<f64> {
-    let digits = text.split(['e', 'E']).next().unwrap_or_default();
-    let digits = digits.bytes().filter(u8::is_ascii_digit).count();
+    let digits = text
+        .split(['e', 'E'])
+        .next()
+        .unwrap_or_default()
+        .bytes()
+        .filter(u8::is_ascii_digit)
+        .count();
     // No two numbers with so few digits have the same nearest 32-bit number.
     if digits <= f32::DIGITS as usize {
         let value: f64 = text.parse().ok()?;
@@ -442,11 +447,12 @@ mod tests {
             let near: BigInt = BigInt::from(base) + (i32::from(way) - 2);
             (near.to_string(), "integer")
         });
-        let exact = prop_oneof![integer, decimal, small, around];
-        let exact = exact.prop_map(|(text, datatype): (String, _)| {
-            let model = Model::read(&text);
-            (number(&text, datatype), model)
-        });
+        let exact = prop_oneof![integer, decimal, small, around].prop_map(
+            |(text, datatype): (String, _)| {
+                let model = Model::read(&text);
+                (number(&text, datatype), model)
+            },
+        );
         let binary = prop_oneof![
             any::<f64>(),
             any::<f32>().prop_map(f64::from),

@@ -72,12 +72,13 @@ impl NewRecord {
             group.or_default().extend(change.objects);
         }
         groups.retain(|_, objects| !objects.is_empty());
-        let changes = groups.into_iter();
-        let changes = changes.map(|((kind, object_type), objects)| ChangedObjects {
-            kind,
-            object_type,
-            objects: objects.into_iter().collect(),
-        });
+        let changes = groups
+            .into_iter()
+            .map(|((kind, object_type), objects)| ChangedObjects {
+                kind,
+                object_type,
+                objects: objects.into_iter().collect(),
+            });
         NewRecord {
             changes: changes.collect(),
             ..self

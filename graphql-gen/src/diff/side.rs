@@ -130,8 +130,11 @@ impl<'a> Side<'a> {
 
     /// Returns the names of the direct subclasses.
     pub(super) fn subclasses(&self, object: &str) -> Vec<&'a str> {
-        let subclasses = self.object(object).map(|o| o.subclasses.as_slice());
-        let subclasses = subclasses.unwrap_or_default().iter();
+        let subclasses = self
+            .object(object)
+            .map(|o| o.subclasses.as_slice())
+            .unwrap_or_default()
+            .iter();
         subclasses.map(|&id| self.name(id)).collect()
     }
 

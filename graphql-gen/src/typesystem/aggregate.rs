@@ -50,8 +50,10 @@ const MEASURES: [(&str, &str); 6] = [
 
 /// Returns `<list>_aggregate` beside a root field.
 pub(super) fn root_field(list: &FieldDefinition, target: &Target) -> FieldNode {
-    let arguments = list.arguments.iter();
-    let arguments = arguments.filter(|a| !LIST_ARGUMENTS.contains(&a.name.as_str()));
+    let arguments = list
+        .arguments
+        .iter()
+        .filter(|a| !LIST_ARGUMENTS.contains(&a.name.as_str()));
     let name = Name::new_unchecked(&format!("{}_aggregate", list.name));
     let description = text(&format!(
         "Counts, extremes, sums and groups of {}",

@@ -288,8 +288,12 @@ impl Api {
         if mode == FederationMode::Off {
             return self.sdl();
         }
-        let extended = self.soml.objects().filter(|(_, object)| object.extend);
-        let extended = extended.map(|(id, _)| self.type_name(id).clone()).collect();
+        let extended = self
+            .soml
+            .objects()
+            .filter(|(_, object)| object.extend)
+            .map(|(id, _)| self.type_name(id).clone())
+            .collect();
         let mut keyed: HashSet<Name> = self.type_refs.keys().cloned().collect();
         keyed.remove("Nameable");
         let mutation_types = &self.mutation_types;

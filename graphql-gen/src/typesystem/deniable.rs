@@ -106,8 +106,11 @@ impl<'a> Rules<'a> {
     fn new(api: &'a Api) -> Self {
         let soml = api.soml();
         let rights = Arc::new(Rights::new(soml));
-        let roles = soml.rbac.roles.iter();
-        let roles = roles.map(|role| rights.of([role.name.as_str()]));
+        let roles = soml
+            .rbac
+            .roles
+            .iter()
+            .map(|role| rights.of([role.name.as_str()]));
         // A caller without a declared role has the role `Default`, or no right at all
         // (docs/access.md, "What roles allow").
         let callers = roles.chain([rights.of([])]).collect();

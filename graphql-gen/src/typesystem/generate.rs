@@ -307,8 +307,11 @@ impl ObjectTypes {
         };
         for (id, object) in soml.objects() {
             let forms = targets.object(id);
-            let named = forms.concrete.as_ref().or(forms.interface.as_ref());
-            let named = named.expect("an object is an interface, a type or both");
+            let named = forms
+                .concrete
+                .as_ref()
+                .or(forms.interface.as_ref())
+                .expect("an object is an interface, a type or both");
             types.type_names.push(named.ty.clone());
             let interface = forms.interface.is_some();
             let range = if interface {

@@ -461,8 +461,9 @@ impl GraphqlEndpoint {
         let deadline = self.bounds.timeout + GRACE;
         let overdue = Arc::clone(&context.overdue);
         let recording = self.records.begin(&request, &mut context);
-        let replies = tokio::time::timeout(deadline, service.stream(request, context)).await;
-        let replies = replies.unwrap_or_else(|_| Replies::One(late(overdue.error())));
+        let replies = tokio::time::timeout(deadline, service.stream(request, context))
+            .await
+            .unwrap_or_else(|_| Replies::One(late(overdue.error())));
         if let Some(recording) = recording {
             recording.begun(&replies, &self.resources.slots, &self.bounds.limits);
         }

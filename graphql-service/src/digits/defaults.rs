@@ -88,8 +88,13 @@ impl InexactDefaults {
             return None;
         }
         let mut values = given.clone();
-        let parts = digits.0.as_deref().cloned().unwrap_or_default();
-        let mut parts: BTreeMap<Box<str>, Part> = parts.into_iter().collect();
+        let mut parts: BTreeMap<Box<str>, Part> = digits
+            .0
+            .as_deref()
+            .cloned()
+            .unwrap_or_default()
+            .into_iter()
+            .collect();
         for (name, value, part) in not_given {
             values.insert(name, value);
             parts.insert(name.into(), part);
@@ -119,8 +124,9 @@ impl InexactDefaults {
                 .peekable();
                 let mut completed = Vec::new();
                 for (index, item) in items.iter_mut().enumerate() {
-                    let known = parts.next_if(|(place, _)| *place == index);
-                    let mut known = known.map(|(_, part)| part);
+                    let mut known = parts
+                        .next_if(|(place, _)| *place == index)
+                        .map(|(_, part)| part);
                     self.complete(schema, ty.item_type(), item, &mut known);
                     completed.extend(known.map(|part| (index, part)));
                 }

@@ -178,8 +178,7 @@ impl<'v> ExactValue<'v> {
 
     /// Returns the items of a list; `None` if the value is not a list.
     pub fn items(self) -> Option<impl Iterator<Item = ExactValue<'v>>> {
-        let items = self.value.as_array()?;
-        let items = items.iter().enumerate();
+        let items = self.value.as_array()?.iter().enumerate();
         Some(items.map(move |(index, value)| {
             let part = match self.part {
                 Some(Part::Items(parts)) => {

@@ -50,8 +50,9 @@ fn sent(query: &str, variables: &str, name: &str) -> String {
 
 fn sent_over(schema: &str, query: &str, variables: &str, name: &str) -> String {
     let request = request(query, variables);
-    let prepared = documents(schema).read(&request, &RequestContext::new());
-    let prepared = prepared.unwrap();
+    let prepared = documents(schema)
+        .read(&request, &RequestContext::new())
+        .unwrap();
     let variable = prepared.variable(name).unwrap();
     let (mut text, mut bytes) = (String::new(), Vec::new());
     variable.write(&mut text);

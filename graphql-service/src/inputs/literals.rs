@@ -99,8 +99,9 @@ impl<'l> Literals<'l> {
         if self.wrong.len() >= MAX_FAULTS {
             return;
         }
-        let places = places.iter();
-        let places = places.map(|place| Location::of(*place, &self.document.sources));
+        let places = places
+            .iter()
+            .map(|place| Location::of(*place, &self.document.sources));
         let error = GraphqlError::new(code::GRAPHQL_VALIDATION_FAILED, message);
         let error = places.fold(error, GraphqlError::at);
         // Several operations may use one fragment.

@@ -16,8 +16,11 @@ pub(super) fn is_one_of(input: &InputObjectType) -> bool {
 
 /// Returns why fields that are given are not exactly one.
 pub(super) fn not_one(input: &InputObjectType, given: usize, nulls: usize) -> Option<String> {
-    let names = input.fields.keys().map(|name| format!("`{name}`"));
-    let names: Vec<String> = names.collect();
+    let names: Vec<String> = input
+        .fields
+        .keys()
+        .map(|name| format!("`{name}`"))
+        .collect();
     let names = names.join(", ");
     match (given, nulls) {
         (1, 0) => None,

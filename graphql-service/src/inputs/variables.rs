@@ -62,8 +62,9 @@ pub(crate) fn wrong_variables(
             None if variable.ty.is_non_null() && variable.default_value.is_none() => {
                 let hint =
                     (!check.is_full()).then(|| nearest(&variable.name, sent.iter().copied()));
-                let hint = hint.flatten();
-                let hint = hint.map(|name| format!("; did you send it as \"{name}\"?"));
+                let hint = hint
+                    .flatten()
+                    .map(|name| format!("; did you send it as \"{name}\"?"));
                 let (ty, hint) = (&variable.ty, hint.unwrap_or_default());
                 check.report(&path, format!("of the type `{ty}` has no value{hint}"));
             }
@@ -176,8 +177,9 @@ impl Check<'_> {
         }
         let known = input.fields.keys().map(Name::as_str);
         let meant = self.meant.get(&input.name, name);
-        let hint = meant.or_else(|| nearest(name, known));
-        let hint = hint.map(|name| format!("; did you mean \"{name}\"?"));
+        let hint = meant
+            .or_else(|| nearest(name, known))
+            .map(|name| format!("; did you mean \"{name}\"?"));
         let hint = hint.unwrap_or_default();
         self.report(path, format!("is not a field of `{}`{hint}", input.name));
     }

@@ -111,8 +111,8 @@ impl IntrospectionCost {
     }
 
     fn usual(&self, schema: &Valid<Schema>) -> f64 {
-        let document = ExecutableDocument::parse(schema, USUAL, "introspection.graphql");
-        let document = document.expect("the usual introspection fits every schema");
+        let document = ExecutableDocument::parse(schema, USUAL, "introspection.graphql")
+            .expect("the usual introspection fits every schema");
         let operation = document.operations.anonymous.as_ref();
         let operation = operation.expect("the usual introspection is one operation");
         self.set(&document, &operation.selection_set)

@@ -207,8 +207,9 @@ impl<'w> Writer<'w, '_> {
                     ExtendedType::Interface(ty) => &ty.fields,
                     _ => unreachable!("matched above"),
                 };
-                let fields = fields.values();
-                let fields = fields.filter(|f| shown(f.directives.get("deprecated")));
+                let fields = fields
+                    .values()
+                    .filter(|f| shown(f.directives.get("deprecated")));
                 return self.list(fields.map(|f| Object::Field(f)), selected);
             }
             ("interfaces", ExtendedType::Object(ty)) => {
@@ -229,13 +230,17 @@ impl<'w> Writer<'w, '_> {
                 return self.list(types(&mut names).into_iter(), selected);
             }
             ("enumValues", ExtendedType::Enum(ty)) => {
-                let values = ty.values.values();
-                let values = values.filter(|v| shown(v.directives.get("deprecated")));
+                let values = ty
+                    .values
+                    .values()
+                    .filter(|v| shown(v.directives.get("deprecated")));
                 return self.list(values.map(|value| Object::EnumValue(value)), selected);
             }
             ("inputFields", ExtendedType::InputObject(ty)) => {
-                let fields = ty.fields.values();
-                let fields = fields.filter(|f| shown(f.directives.get("deprecated")));
+                let fields = ty
+                    .fields
+                    .values()
+                    .filter(|f| shown(f.directives.get("deprecated")));
                 return self.list(fields.map(|f| Object::Input(f)), selected);
             }
             // Null for types that are no input objects, as every field that does not apply to a

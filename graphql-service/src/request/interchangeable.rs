@@ -74,8 +74,10 @@ mod tests {
     }
 
     fn caller() -> Caller {
-        let claims = json!({ "sub": "ada", "tenant": 1 });
-        let claims = claims.as_object().cloned().unwrap();
+        let claims = json!({ "sub": "ada", "tenant": 1 })
+            .as_object()
+            .cloned()
+            .unwrap();
         Caller::with_roles(["Reader"])
             .with_name("ada")
             .with_claims(claims)

@@ -121,8 +121,10 @@ impl Request {
         use footprint::{Counted, of_members};
         let maps = self.variables.iter().chain(&self.extensions);
         let read = maps.map(|map| of_members(map, Counted::Read));
-        let coerced = self.variables.iter();
-        let coerced = coerced.map(|map| of_members(map, Counted::Copy));
+        let coerced = self
+            .variables
+            .iter()
+            .map(|map| of_members(map, Counted::Copy));
         self.query.len() + self.digits.footprint() + read.chain(coerced).sum::<usize>()
     }
 
@@ -130,8 +132,9 @@ impl Request {
     #[must_use]
     pub fn size(&self, is_known: bool) -> Size {
         let maps = self.variables.iter().chain(&self.extensions);
-        let values = maps.flat_map(|map| map.iter());
-        let values = values.map(|(key, value)| key.as_str().len() + json::cost(value));
+        let values = maps
+            .flat_map(|map| map.iter())
+            .map(|(key, value)| key.as_str().len() + json::cost(value));
         let document = if is_known { 0 } else { self.query.len() };
         Size::Operation {
             document,

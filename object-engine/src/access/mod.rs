@@ -167,8 +167,10 @@ impl<'a> View<'a> {
             .map(|object| (*object, meant(access, *object)))
             .collect();
         // Objects of no known type are shown as those of the object that the type belongs to.
-        let rest = takes_any(self.api, ty).then(|| ty.object()).flatten();
-        let rest = rest.and_then(|object| meant(access, object));
+        let rest = takes_any(self.api, ty)
+            .then(|| ty.object())
+            .flatten()
+            .and_then(|object| meant(access, object));
         let are_all = |accepted: &Option<Accepted>| *accepted == Some(Accepted::All);
         let of_types = possible.iter().map(|(_, accepted)| accepted);
         if of_types.clone().all(are_all) {

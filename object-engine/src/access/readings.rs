@@ -64,17 +64,19 @@ fn readings<T: Copy>(
         same(known.by, by) && known.rows == *rows
     };
     let add = |readings: &mut Vec<Reading<T>>, (by, rows), object: Option<ObjectId>| {
-        let known = readings.iter().position(|known| is(known, by, &rows));
-        let known = known.unwrap_or_else(|| {
-            let (objects, of) = (Vec::new(), None);
-            readings.push(Reading {
-                by,
-                objects,
-                of,
-                rows,
+        let known = readings
+            .iter()
+            .position(|known| is(known, by, &rows))
+            .unwrap_or_else(|| {
+                let (objects, of) = (Vec::new(), None);
+                readings.push(Reading {
+                    by,
+                    objects,
+                    of,
+                    rows,
+                });
+                readings.len() - 1
             });
-            readings.len() - 1
-        });
         readings[known].objects.extend(object);
     };
     let mut excludes = false;
@@ -93,9 +95,10 @@ fn readings<T: Copy>(
     }
     let own = ty.object().and_then(|object| Some((object, of(object)?)));
     // Objects of no type of the schema are no one's where some may see less than others.
-    let own = own.filter(|_| !excludes || takes_any(view.api, ty));
-    let own = own.filter(|(object, (_, part))| view.reads(*object, *part));
-    let own = own.map(|(object, (by, part))| (by, view.readable_rows(object, part)));
+    let own = own
+        .filter(|_| !excludes || takes_any(view.api, ty))
+        .filter(|(object, (_, part))| view.reads(*object, *part))
+        .map(|(object, (by, part))| (by, view.readable_rows(object, part)));
     if let Some(own) = &own {
         add(&mut readings, own.clone(), None);
     }

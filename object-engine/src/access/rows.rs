@@ -116,8 +116,11 @@ impl Permit {
 
     /// Returns the types with conditions on objects for an operation.
     pub(crate) fn conditioned(&self, operation: Operation) -> impl Iterator<Item = ObjectId> {
-        let rules = self.rows.conditions.keys();
-        let rules = rules.filter(move |(.., of)| *of == operation);
+        let rules = self
+            .rows
+            .conditions
+            .keys()
+            .filter(move |(.., of)| *of == operation);
         rules.map(|(_, object, _)| *object)
     }
 

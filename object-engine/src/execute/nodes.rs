@@ -55,8 +55,10 @@ impl Nodes {
         if let Some((numbers, dictionary)) = objects.numbers()
             && let Some(known) = self.numbered(dictionary)
         {
-            let positions = numbers.iter().map(|number| known.position(*number));
-            let positions = positions.collect();
+            let positions = numbers
+                .iter()
+                .map(|number| known.position(*number))
+                .collect();
             self.reached += numbers.len();
             return positions;
         }

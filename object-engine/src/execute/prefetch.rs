@@ -70,8 +70,10 @@ impl<'a> Prefetch<'a> {
         objects: &RootObjects,
     ) -> Result<Option<Vec<ObjectRef>>, StoreError> {
         let selection = &objects.selection;
-        let number = selection.page.limit;
-        let number = number.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let number = selection
+            .page
+            .limit
+            .map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
         let branches = level_tree(self.execution.plan, objects.level, number, false);
         let levels = self.levels(&branches);
         let read = store.select_ahead(selection, &levels, self.execution.context);

@@ -221,8 +221,12 @@ impl<'a> Attempt<'a> {
         let MutationRoot::Write(field) = root else {
             return result;
         };
-        let writes = self.setting.plan.fields.iter();
-        let writes = writes.filter(|root| matches!(root, MutationRoot::Write(_)));
+        let writes = self
+            .setting
+            .plan
+            .fields
+            .iter()
+            .filter(|root| matches!(root, MutationRoot::Write(_)));
         let is_only = writes.count() == 1;
         for group in changes {
             let ty = self.setting.api.type_ref(&group.object_type);
@@ -413,8 +417,11 @@ impl<'a> Attempt<'a> {
             }
         }
         self.load(draft, transaction, wanted).await?;
-        let named = targets.objects.iter().map(|(_, id)| id);
-        let named = named.chain(targets.unselected.iter().copied());
+        let named = targets
+            .objects
+            .iter()
+            .map(|(_, id)| id)
+            .chain(targets.unselected.iter().copied());
         let objects = draft.with_types(named, field.object);
         self.ask(draft, &objects, Operation::Read).await?;
         self.check_listed(field, &targets.unselected, draft);
@@ -625,9 +632,11 @@ impl<'a> Attempt<'a> {
             }
         }
         let named = draft.updated.iter().filter(|(id, _)| is_changed(id));
-        let beside = draft.beside.iter();
-        let beside = beside.filter(|(id, _)| !draft.updated.contains_key(*id));
-        let beside = beside.filter(|(id, _)| subjects.contains(id));
+        let beside = draft
+            .beside
+            .iter()
+            .filter(|(id, _)| !draft.updated.contains_key(*id))
+            .filter(|(id, _)| subjects.contains(id));
         for (id, object) in named.chain(beside) {
             if !draft.deleted.contains_key(id) && !draft.created.contains_key(id) {
                 add(ChangeKind::Updated, *object, id);

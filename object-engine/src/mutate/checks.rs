@@ -25,8 +25,10 @@ impl Draft<'_> {
             wanted.push(QuadPattern::About(id.clone()));
             // What there is may lead to the new object already.
             let schema = self.setting.schema();
-            let paths = schema[*object].props.iter();
-            let paths = paths.map(|property| &schema[*property].path);
+            let paths = schema[*object]
+                .props
+                .iter()
+                .map(|property| &schema[*property].path);
             let aliases = paths.filter(|path| matches!(path, Path::Inverse { .. }));
             let facts = self.setting.facts;
             let aliases = aliases
@@ -184,8 +186,11 @@ impl Draft<'_> {
             if self.deleted.contains_key(id) || self.taken.contains(id) {
                 continue;
             }
-            let props = schema[object].props.iter().copied();
-            let props = props.filter(|property| !self.has_enough(id, &schema[*property]));
+            let props = schema[object]
+                .props
+                .iter()
+                .copied()
+                .filter(|property| !self.has_enough(id, &schema[*property]));
             open.extend(props.map(|property| (id.clone(), object, property, place)));
         }
         for (id, object, property, place) in open {

@@ -513,8 +513,7 @@ impl<'a> Draft<'a> {
     }
 
     fn types_stored(&self, id: &NamedNode, property: &NamedNode) -> Vec<NamedNode> {
-        let types = self.overlay.values(id, property);
-        let types = types.filter_map(|ty| match ty {
+        let types = self.overlay.values(id, property).filter_map(|ty| match ty {
             Term::NamedNode(ty) => Some(ty.clone()),
             _ => None,
         });

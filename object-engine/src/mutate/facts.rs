@@ -35,8 +35,11 @@ impl WriteFacts {
         }
         let of_concrete =
             |property: &&Property| schema[property.owner].kind == ObjectKind::Concrete;
-        let bounded = schema.properties.iter().filter(of_concrete);
-        let bounded = bounded.filter(|property| is_bounded(schema, property));
+        let bounded = schema
+            .properties
+            .iter()
+            .filter(of_concrete)
+            .filter(|property| is_bounded(schema, property));
         WriteFacts {
             types,
             type_properties,

@@ -215,8 +215,10 @@ impl Overlay {
 
     /// Returns all nodes of which a triple is known.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &NamedNode> {
-        let others = self.by_object.keys();
-        let others = others.filter(|node| !self.by_subject.contains_key(*node));
+        let others = self
+            .by_object
+            .keys()
+            .filter(|node| !self.by_subject.contains_key(*node));
         self.by_subject.keys().chain(others)
     }
 
@@ -338,8 +340,10 @@ impl Overlay {
             let was = graphs.iter().any(|known| known.original);
             was != graphs.iter().any(|known| known.present)
         };
-        let changed = self.triples.iter();
-        let changed = changed.filter(move |(_, graphs)| is_changed(graphs));
+        let changed = self
+            .triples
+            .iter()
+            .filter(move |(_, graphs)| is_changed(graphs));
         changed.map(|(triple, _)| triple)
     }
 }

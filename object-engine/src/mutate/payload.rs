@@ -202,8 +202,11 @@ impl<'a> PayloadWriter<'a> {
             AffectedPart::Ids(location) => ("ids", location),
             AffectedPart::TypeName | AffectedPart::Count => return,
         };
-        let path = path.into_iter().chain([key]);
-        let path = path.map(|key| PathSegment::Key(key.to_owned())).collect();
+        let path = path
+            .into_iter()
+            .chain([key])
+            .map(|key| PathSegment::Key(key.to_owned()))
+            .collect();
         let warning = self
             .setting
             .rights

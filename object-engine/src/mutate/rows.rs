@@ -122,15 +122,19 @@ impl Draft<'_> {
 
     /// Returns the objects that were there and are written to, where conditions of roles decide whether they may.
     pub(super) fn written_before(&self) -> Vec<(NamedNode, ObjectId)> {
-        let old = self.row_writes.iter();
-        let old = old.filter(|write| !self.created.contains_key(&write.id));
+        let old = self
+            .row_writes
+            .iter()
+            .filter(|write| !self.created.contains_key(&write.id));
         old.map(|write| (write.id.clone(), write.object)).collect()
     }
 
     /// Returns the objects that are there afterwards and were written to, likewise.
     pub(super) fn written_after(&self) -> Vec<(NamedNode, ObjectId)> {
-        let left = self.row_writes.iter();
-        let left = left.filter(|write| !self.deleted.contains_key(&write.id));
+        let left = self
+            .row_writes
+            .iter()
+            .filter(|write| !self.deleted.contains_key(&write.id));
         left.map(|write| (write.id.clone(), write.object)).collect()
     }
 

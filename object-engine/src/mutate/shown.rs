@@ -206,8 +206,7 @@ impl Draft<'_> {
             }
             _ => false,
         };
-        let before = self.stored(id, of).into_iter().filter(was_shown);
-        let before: HashSet<Term> = before.collect();
+        let before: HashSet<Term> = self.stored(id, of).into_iter().filter(was_shown).collect();
         let now = self.shown_values(id, of, self.current(id, of));
         before != now.into_iter().collect()
     }
@@ -253,8 +252,11 @@ impl Draft<'_> {
         }
         let schema = self.setting.schema();
         for (id, step) in self.touched.keys() {
-            let known = self.created.get(id).map(|(object, _)| *object);
-            let known = known.or_else(|| self.updated.get(id).copied());
+            let known = self
+                .created
+                .get(id)
+                .map(|(object, _)| *object)
+                .or_else(|| self.updated.get(id).copied());
             let Some(object) = known.or_else(|| self.type_of(id)) else {
                 continue;
             };

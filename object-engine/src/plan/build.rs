@@ -361,8 +361,10 @@ impl<'p, 'a> Planner<'p, 'a> {
         if left_out.leaves_any_out() && fields.all(|field| field.value == Output::TypeName) {
             self.left_out.empty(id);
         }
-        let parameters = builder.parameters.into_iter();
-        let parameters = parameters.map(|(slot, parameter)| Parameter::Slot(id, slot, parameter));
+        let parameters = builder
+            .parameters
+            .into_iter()
+            .map(|(slot, parameter)| Parameter::Slot(id, slot, parameter));
         self.parameters.extend(parameters);
         self.levels[id.0 as usize] = Some(Level {
             dataset: Arc::clone(&scope.dataset),
@@ -446,11 +448,14 @@ impl<'p, 'a> Planner<'p, 'a> {
         let shown = self.api().possible_types(target).iter();
         for &object in shown.filter(|object| view.sees(**object)) {
             let fields = self.variant(object, sets, scope, builder, left_out)?;
-            let position = builder.variants.iter().position(|known| *known == fields);
-            let position = position.unwrap_or_else(|| {
-                builder.variants.push(fields);
-                builder.variants.len() - 1
-            });
+            let position = builder
+                .variants
+                .iter()
+                .position(|known| *known == fields)
+                .unwrap_or_else(|| {
+                    builder.variants.push(fields);
+                    builder.variants.len() - 1
+                });
             variants.insert(object, position);
         }
         Ok(Typing::Stored {

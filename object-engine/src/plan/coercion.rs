@@ -63,8 +63,10 @@ pub(super) fn check(
     {
         return Err(invalid(format!("`{text}` does not start with `{prefix}`")));
     }
-    let pattern = property.pattern.as_deref();
-    let pattern = pattern.filter(|text| Template::parse(schema, property.owner, text).is_none());
+    let pattern = property
+        .pattern
+        .as_deref()
+        .filter(|text| Template::parse(schema, property.owner, text).is_none());
     for regex in property.regex.as_deref().into_iter().chain(pattern) {
         if !regexes.matches(regex, text)? {
             return Err(invalid(format!("`{text}` does not match `{regex}`")));

@@ -207,8 +207,9 @@ impl<'a> Planner<'_, 'a> {
             return Err(view.denied(argument, "id").at(self.location(field)));
         }
         let key = || PathSegment::Key(field.response_key().to_string());
-        let window = self.limits_of_window(field, &codec);
-        let window = window.map_err(|error| error.on(vec![key()]))?;
+        let window = self
+            .limits_of_window(field, &codec)
+            .map_err(|error| error.on(vec![key()]))?;
         Ok(CursorWindow { window, codec })
     }
 

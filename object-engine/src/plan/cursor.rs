@@ -298,8 +298,7 @@ mod tests {
             keys in proptest::collection::vec(key(), 0..4),
             id in "[a-z]{1,9}",
         ) {
-            let id = NamedNode::new(format!("http://e/{id}")).expect("an IRI");
-            let id = id.into();
+            let id = NamedNode::new(format!("http://e/{id}")).expect("an IRI").into();
             let position = Position { keys, id };
             let codec = CursorCodec::new("T", &order(position.keys.len()), 8192);
             let text = codec.encode(&position).expect("a cursor");
@@ -320,8 +319,7 @@ mod tests {
             cut in any::<prop::sample::Index>(),
             byte in any::<u8>(),
         ) {
-            let id = NamedNode::new_unchecked("http://e/1");
-            let id = id.into();
+            let id = NamedNode::new_unchecked("http://e/1").into();
             let position = Position { keys, id };
             let codec = CursorCodec::new("T", &order(position.keys.len()), 8192);
             let text = codec.encode(&position).expect("a cursor");
@@ -360,8 +358,9 @@ mod tests {
         let ascending = order(1);
         let mut descending = order(1);
         descending[0].descending = true;
-        let text = CursorCodec::new("T", &ascending, 8192).encode(&position);
-        let text = text.expect("a cursor");
+        let text = CursorCodec::new("T", &ascending, 8192)
+            .encode(&position)
+            .expect("a cursor");
         assert_eq!(CursorCodec::new("T", &descending, 8192).decode(&text), None);
         assert_eq!(CursorCodec::new("T", &order(2), 8192).decode(&text), None);
     }

@@ -137,8 +137,13 @@ impl<'a> DeniedFields<'a> {
         let declared = types.get(&address).copied().unwrap_or("Query");
         let ty = ty.as_deref().unwrap_or(declared);
         let location = Location::of(node.name.location(), &document.sources);
-        let path = self.path.iter().copied().chain([key]);
-        let path = path.map(|key| PathSegment::Key(key.to_owned())).collect();
+        let path = self
+            .path
+            .iter()
+            .copied()
+            .chain([key])
+            .map(|key| PathSegment::Key(key.to_owned()))
+            .collect();
         let warning = input.view().left_out(&node.name, ty);
         self.warnings.push(warning.at(location).on(path));
     }

@@ -60,11 +60,13 @@ impl<'a> Planner<'_, 'a> {
                 representations.push(None);
                 continue;
             }
-            let position = targets.iter().position(|(known, _)| *known == target);
-            let position = position.unwrap_or_else(|| {
-                targets.push((target, Vec::new()));
-                targets.len() - 1
-            });
+            let position = targets
+                .iter()
+                .position(|(known, _)| *known == target)
+                .unwrap_or_else(|| {
+                    targets.push((target, Vec::new()));
+                    targets.len() - 1
+                });
             targets[position].1.extend(id.clone());
             representations.push(id.map(|id| (position, id.into())));
         }
@@ -102,8 +104,11 @@ impl<'a> Planner<'_, 'a> {
     ) -> Result<RootObjects> {
         let view = self.input.view();
         let test = NodeCondition::Instance(view.test(target));
-        let shown = view.shown(target).condition().into_iter();
-        let shown = shown.chain(view.readable(target, Part::Id).condition());
+        let shown = view
+            .shown(target)
+            .condition()
+            .into_iter()
+            .chain(view.readable(target, Part::Id).condition());
         let conditions = shown.chain([test, NodeCondition::one_of(ids)]);
         let selection = Selection {
             condition: NodeCondition::all(conditions),

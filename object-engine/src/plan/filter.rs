@@ -225,11 +225,13 @@ impl<'a> FilterBuilder<'a> {
             key: key.to_owned(),
             value: value.clone(),
         };
-        let place = known.iter().position(|known| *known == compared);
-        let place = place.unwrap_or_else(|| {
-            known.push(compared);
-            known.len() - 1
-        });
+        let place = known
+            .iter()
+            .position(|known| *known == compared)
+            .unwrap_or_else(|| {
+                known.push(compared);
+                known.len() - 1
+            });
         Some(parameter(place))
     }
 
@@ -591,8 +593,10 @@ impl<'a> FilterBuilder<'a> {
 
     fn constants(&mut self, operands: Operands, value: &Input) -> Result<Vec<Constant>> {
         let value = &*self.claims.listed(value);
-        let constants = self.each_element(value, |this, item| this.constant(operands, item))?;
-        let constants = constants.into_iter().flatten();
+        let constants = self
+            .each_element(value, |this, item| this.constant(operands, item))?
+            .into_iter()
+            .flatten();
         Ok(match operands {
             Operands::Class => constants
                 .flat_map(|constant| match &constant {

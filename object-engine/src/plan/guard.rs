@@ -28,8 +28,7 @@ pub(super) fn check_variables(
         "`{key}` is given, but its variable `${variable}` has no value: without it, more objects \
          would be selected; give it a value, or leave out `{key}`"
     );
-    let error = GraphqlError::new(code::NULL_OPERAND, message);
-    let error = error.at(Location::of(place, sources));
+    let error = GraphqlError::new(code::NULL_OPERAND, message).at(Location::of(place, sources));
     Err(error.with("argumentPath", path.join(".")))
 }
 

@@ -117,8 +117,11 @@ impl Input {
                 Input::List(items.map(Input::from_json).collect())
             }
             JsonValue::Object(_) => {
-                let members = exact.members().into_iter().flatten();
-                let members = members.map(|(k, v)| (k.to_owned(), Input::from_json(v)));
+                let members = exact
+                    .members()
+                    .into_iter()
+                    .flatten()
+                    .map(|(k, v)| (k.to_owned(), Input::from_json(v)));
                 Input::Object(members.collect())
             }
         }

@@ -134,8 +134,10 @@ pub(crate) fn candidates(selection: &Selection) -> Option<(Vec<ObjectRef>, NodeC
     if ids.is_empty() || ids.len() > FEW || !is_unordered || !selection.page.is_whole() {
         return None;
     }
-    let others = parts.iter().enumerate();
-    let others = others.filter(|(position, _)| *position != place);
+    let others = parts
+        .iter()
+        .enumerate()
+        .filter(|(position, _)| *position != place);
     let others = NodeCondition::all(others.map(|(_, part)| part.clone()));
     let ids = ids.iter().cloned().map(ObjectRef::from).collect();
     Some((ids, others))

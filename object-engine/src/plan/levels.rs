@@ -123,8 +123,9 @@ impl LevelBuilder {
         // What is equal for one request need not be for the next.
         let depends = |at: usize| self.parameters.iter().any(|(slot, _)| *slot == at);
         let mut known = self.slots.iter().enumerate();
-        let known = known.find(|(at, known)| **known == slot && !depends(*at));
-        let known = known.map(|(at, _)| at);
+        let known = known
+            .find(|(at, known)| **known == slot && !depends(*at))
+            .map(|(at, _)| at);
         known.unwrap_or_else(|| self.add(slot))
     }
 

@@ -357,8 +357,10 @@ impl<'a> FieldBuilder<'_, 'a> {
             guard::check_variables(written, self.input.variables, sources)?;
         }
         // Null is as good as no condition.
-        let filter = self.argument("where").map(|(filter, _)| filter);
-        let filter = filter.unwrap_or(Input::Object(Vec::new()));
+        let filter = self
+            .argument("where")
+            .map(|(filter, _)| filter)
+            .unwrap_or(Input::Object(Vec::new()));
         let place = self.written_where().and_then(|written| written.location());
         let location = Location::of(place, sources);
         let view = self.input.view();

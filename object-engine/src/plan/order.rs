@@ -200,8 +200,9 @@ impl<'a> OrderBuilder<'a> {
                 Ok(())
             }
             Range::Scalar(_) | Range::Enum(_) => {
-                let ways = steps.into_iter();
-                let ways = ways.map(|(property, path)| way(path, self.scalar(property)));
+                let ways = steps
+                    .into_iter()
+                    .map(|(property, path)| way(path, self.scalar(property)));
                 self.push(ways.collect(), value)
             }
         }
@@ -264,8 +265,11 @@ impl<'a> OrderBuilder<'a> {
         let cast = property.type_cast;
         match property.range {
             Range::Enum(id) => {
-                let names = self.schema()[id].values.iter();
-                let names = names.map(|v| v.name.clone()).collect();
+                let names = self.schema()[id]
+                    .values
+                    .iter()
+                    .map(|v| v.name.clone())
+                    .collect();
                 SortBy::Enum { names, cast }
             }
             range => {
@@ -273,8 +277,9 @@ impl<'a> OrderBuilder<'a> {
                     Range::Scalar(scalar) => scalar,
                     _ => Scalar::String,
                 };
-                let lang = self.shown_language(property);
-                let lang = lang.filter(|_| scalar == Scalar::String);
+                let lang = self
+                    .shown_language(property)
+                    .filter(|_| scalar == Scalar::String);
                 SortBy::Scalar { scalar, cast, lang }
             }
         }
@@ -342,9 +347,12 @@ impl<'a> OrderBuilder<'a> {
                 .find(|(key, _)| key == name)
                 .map(|(_, value)| value)
         };
-        let given = field("lang").and_then(Input::as_text);
-        let given = given.map(|text| self.spec(text)).transpose()?;
-        let given = given.filter(|spec| !spec.is_empty()).map(for_single);
+        let given = field("lang")
+            .and_then(Input::as_text)
+            .map(|text| self.spec(text))
+            .transpose()?
+            .filter(|spec| !spec.is_empty())
+            .map(for_single);
         let direction = match field("dir") {
             None | Some(Input::Null) => &Input::Enum("ASC".to_owned()),
             Some(direction) => direction,

@@ -191,8 +191,10 @@ impl Job {
         self.context.sequences.note([record.sequence]);
         let basis = Basis::of(self);
         let attempt = self.attempt(ready, &basis);
-        let answer = attempt.answer_again(&record.said.changes).await?;
-        let answer = answer.with_extension("idempotentReplay", &true);
+        let answer = attempt
+            .answer_again(&record.said.changes)
+            .await?
+            .with_extension("idempotentReplay", &true);
         Ok(self.answered(ready, answer))
     }
 

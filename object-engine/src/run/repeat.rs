@@ -26,8 +26,10 @@ impl Repetition {
         let caller = job.context.caller.as_deref();
         let name = caller.and_then(|caller| caller.name.as_deref());
         let request = &job.request;
-        let variables = request.variables.as_ref();
-        let variables = variables.map(|values| request.digits.text(values));
+        let variables = request
+            .variables
+            .as_ref()
+            .map(|values| request.digits.text(values));
         // As requests without variables were recorded before.
         let variables = variables.unwrap_or_else(|| "null".to_owned());
         let operation = request.operation_name.as_deref().unwrap_or_default();

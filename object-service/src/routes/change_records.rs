@@ -39,8 +39,10 @@ pub(super) async fn read(
         .with_request_id(id.0);
     let records = Records::of(&app.store, &app.host.resources.slots);
     let after = parameters.after.unwrap_or_default();
-    let page = records.page(after, limit, &context).await;
-    let page = page.map_err(record_error)?;
+    let page = records
+        .page(after, limit, &context)
+        .await
+        .map_err(record_error)?;
     let caching = [(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
     Ok((caching, Json(page)).into_response())
 }

@@ -192,8 +192,10 @@ impl Dump {
     }
 
     async fn send_all(&self) -> Result<(), StoreError> {
-        let store = self.store.exporter();
-        let store = store.ok_or_else(|| StoreError::Unsupported("no listing".to_owned()))?;
+        let store = self
+            .store
+            .exporter()
+            .ok_or_else(|| StoreError::Unsupported("no listing".to_owned()))?;
         let text = Text::default();
         let Wanted { format, is_gzipped } = self.wanted;
         let mut sending = Sending {

@@ -110,8 +110,12 @@ pub(crate) async fn read(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, HttpError> {
-    let stored = app.schemas.get(&id).await.map_err(store_error)?;
-    let stored = stored.ok_or_else(|| store_error(SchemaStoreError::NotFound))?;
+    let stored = app
+        .schemas
+        .get(&id)
+        .await
+        .map_err(store_error)?
+        .ok_or_else(|| store_error(SchemaStoreError::NotFound))?;
     let tag = etag(&stored);
     let vary = HeaderValue::from(ACCEPT);
     if has_current(&headers, &tag)? {
@@ -148,8 +152,11 @@ pub(crate) async fn replace(
     if app.is_bound(&id) && !manager.may(&id, Part::Binding, Operation::Write) {
         return Err(forbidden().into_response());
     }
-    let old = app.schemas.get(&id).await;
-    let old = old.map_err(|error| store_error(error).into_response())?;
+    let old = app
+        .schemas
+        .get(&id)
+        .await
+        .map_err(|error| store_error(error).into_response())?;
     match app.replace_schema(&id, &text, &expected).await {
         Ok((stored, checked)) => {
             let diff = lines_changed(old.as_ref().map(|old| &*old.text), &text);

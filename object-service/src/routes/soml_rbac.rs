@@ -80,8 +80,11 @@ pub(crate) async fn replace(
     let old = app.schemas.rights().await.map_err(store_error)?;
     let is_new = old.is_none();
     let old = old.and_then(|old| SchemaRights::read(&old.text).ok());
-    let stored = app.schemas.set_rights(text.into(), &expected).await;
-    let stored = stored.map_err(store_error)?;
+    let stored = app
+        .schemas
+        .set_rights(text.into(), &expected)
+        .await
+        .map_err(store_error)?;
     audit(
         &sender,
         "replace",

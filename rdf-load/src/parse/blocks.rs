@@ -154,11 +154,11 @@ fn work(
             return;
         };
         // A parser that panics fails in its place, so that the load ends there and not at the end of the file.
-        let parsed = catch_unwind(AssertUnwindSafe(|| parse(text, lines_before, &out)));
-        let parsed = parsed.unwrap_or_else(|_| {
-            let path = path.to_owned();
-            Err(Ended::Failed(LoadError::Parser { path }))
-        });
+        let parsed = catch_unwind(AssertUnwindSafe(|| parse(text, lines_before, &out)))
+            .unwrap_or_else(|_| {
+                let path = path.to_owned();
+                Err(Ended::Failed(LoadError::Parser { path }))
+            });
         match parsed {
             Ok(()) => {}
             Err(Ended::Hangup) => return,
@@ -170,8 +170,8 @@ fn work(
 
 /// Returns the number of line ends: line feeds, carriage returns, or both together.
 fn line_ends(text: &[u8]) -> u64 {
-    let ends = memchr::memchr2_iter(b'\n', b'\r', text);
-    let ends = ends.filter(|at| text[*at] == b'\n' || text.get(at + 1) != Some(&b'\n'));
+    let ends = memchr::memchr2_iter(b'\n', b'\r', text)
+        .filter(|at| text[*at] == b'\n' || text.get(at + 1) != Some(&b'\n'));
     ends.count() as u64
 }
 
@@ -268,8 +268,12 @@ impl<R: BufRead> BufRead for Line<R> {
             return;
         }
         // What is consumed has been read, so this neither reads nor fails.
-        let text = self.text.fill_buf().unwrap_or_default();
-        let text = text.get(..length).unwrap_or_default();
+        let text = self
+            .text
+            .fill_buf()
+            .unwrap_or_default()
+            .get(..length)
+            .unwrap_or_default();
         let (first, last) = (text.first().copied(), text.last().copied());
         self.line_ends += line_ends(text);
         // Two pieces may have counted one line end.

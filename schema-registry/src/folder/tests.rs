@@ -11,8 +11,10 @@ fn open(folder: &Path) -> FolderSchemaStore {
 async fn documents_rights_and_the_binding_are_there_after_a_restart() {
     let folder = tempfile::TempDir::new().unwrap();
     let store = open(folder.path());
-    let one = store.create("Films", "id: /soml/Films".into()).await;
-    let one = one.unwrap();
+    let one = store
+        .create("Films", "id: /soml/Films".into())
+        .await
+        .unwrap();
     let two = store.create("films", "x: 1\n".into()).await.unwrap();
     let any = Expected::default();
     let two_now = store.replace("films", "x: 2\n".into(), &any).await.unwrap();

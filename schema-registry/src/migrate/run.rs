@@ -183,8 +183,10 @@ impl Migration {
             let Some(stored) = stored else {
                 return Ok(None);
             };
-            let there = document.read(&*self.destination).await;
-            let there = there.in_destination(&read)?;
+            let there = document
+                .read(&*self.destination)
+                .await
+                .in_destination(&read)?;
             let fate = match &there {
                 Some(there) if there.text == stored.text => return Ok(Some((stored, Fate::Same))),
                 Some(_) if !self.options.force => return Ok(Some((stored, Fate::Kept))),
@@ -214,8 +216,11 @@ impl Migration {
     ) -> Result<Fate, MigrationError> {
         let next = &bound.destination.binding;
         for _ in 0..ROUNDS {
-            let there = self.destination.bindings().await;
-            let there = there.in_destination("list what is bound")?;
+            let there = self
+                .destination
+                .bindings()
+                .await
+                .in_destination("list what is bound")?;
             let current = bound.current(&there);
             let fate = self.fate_of_binding(bound, current);
             if matches!(fate, Fate::Same | Fate::Kept) {
@@ -403,8 +408,9 @@ impl Kept<'_> {
     async fn swap(&mut self, next: Option<MigrationRecord>) -> Result<(), MigrationError> {
         self.turn.check().await?;
         let destination = &self.migration.destination;
-        let swapped = destination.swap_migration(self.record.as_ref(), next.as_ref());
-        let swapped = swapped.await;
+        let swapped = destination
+            .swap_migration(self.record.as_ref(), next.as_ref())
+            .await;
         if !swapped.in_destination("keep how far the migration has come")? {
             return Err(MigrationError::Overtaken);
         }

@@ -196,8 +196,10 @@ pub(super) async fn remove(
 ) -> Result<(), SchemaStoreError> {
     for _ in 0..ROUNDS {
         let fields = doc! { "revision": 1, "bindings": 1 };
-        let found = calls.find_latest(document::schema(id), fields).await?;
-        let found = found.ok_or(SchemaStoreError::NotFound)?;
+        let found = calls
+            .find_latest(document::schema(id), fields)
+            .await?
+            .ok_or(SchemaStoreError::NotFound)?;
         let revision = string(&found, "revision")?;
         let marks = read_marks(&found)?;
         let mut records = Vec::with_capacity(marks.len());

@@ -246,8 +246,10 @@ impl Calls {
             .database
             .run_command(command)
             .selection_criteria(primary());
-        let reply = self.bounded(run.into_future()).await;
-        let reply = reply.map_err(CallError::into_write_failure)?;
+        let reply = self
+            .bounded(run.into_future())
+            .await
+            .map_err(CallError::into_write_failure)?;
         if let Some(error) = ServerError::of_write(&reply) {
             return if error.is_duplicate_key() {
                 Ok(Reply::Changed(false))

@@ -203,8 +203,9 @@ pub(super) fn read_marks(document: &Document) -> Result<Vec<Mark>, SchemaStoreEr
         return Err(foreign(document, "`bindings` is not an array"));
     };
     let marks = marks.iter().map(|mark| {
-        let mark = mark.as_document();
-        let mark = mark.ok_or_else(|| foreign(document, "`bindings` has no documents"))?;
+        let mark = mark
+            .as_document()
+            .ok_or_else(|| foreign(document, "`bindings` has no documents"))?;
         Ok(Mark {
             application: string(mark, "application")?,
             service: string(mark, "service")?,

@@ -110,8 +110,9 @@ impl MongoSchemaOptions {
     /// Returns the options of the driver.
     pub(super) async fn to_driver(&self) -> Result<ClientOptions, MongoOptionsError> {
         self.validate()?;
-        let options = ClientOptions::parse(self.connection_string()?).await;
-        let mut options = options.map_err(|_| MongoOptionsError::Endpoint)?;
+        let mut options = ClientOptions::parse(self.connection_string()?)
+            .await
+            .map_err(|_| MongoOptionsError::Endpoint)?;
         options.app_name = Some(self.application_name.clone()).filter(|name| !name.is_empty());
         options.connect_timeout = Some(self.connection_timeout);
         options.server_selection_timeout = Some(self.server_selection_timeout);

@@ -143,8 +143,10 @@ impl SchemaStore for MongoSchemaStore {
     async fn list(&self) -> Result<Vec<SchemaEntry>, SchemaStoreError> {
         let fields = doc! { "bytes": 1 };
         let found = self.calls.find_all(document::all_schemas(), fields).await?;
-        let entries = found.iter().map(read_entry);
-        let mut entries = entries.collect::<Result<Vec<_>, _>>()?;
+        let mut entries = found
+            .iter()
+            .map(read_entry)
+            .collect::<Result<Vec<_>, _>>()?;
         // A collection may have a collation of its own.
         entries.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         Ok(entries)
@@ -289,8 +291,13 @@ impl SchemaStore for MongoSchemaStore {
     async fn remove_rights(&self, expected: &Expected) -> Result<(), SchemaStoreError> {
         let fields = doc! { "text": 1, "revision": 1 };
         let filter = doc! { "_id": RIGHTS_KEY };
-        let found = self.calls.find_latest(filter, fields).await?;
-        let found = found.as_ref().map(read_rights).transpose()?;
+        let found = self
+            .calls
+            .find_latest(filter, fields)
+            .await?
+            .as_ref()
+            .map(read_rights)
+            .transpose()?;
         let revision = found.ok_or(SchemaStoreError::NotFound)?.revision;
         expected.compare(&revision)?;
         if self.delete_rights(&revision).await? {

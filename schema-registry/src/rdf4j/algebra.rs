@@ -104,8 +104,10 @@ pub(super) fn to_bind(binding: &NamedNode, schema: Option<&NamedNode>) -> Query 
 /// Returns the query for some properties of a node, all of which it has or none: variables named as their order.
 pub(super) fn properties(node: &NamedNode, properties: &[NamedNodeRef<'_>]) -> Query {
     let names = ["a", "b", "c"];
-    let found = properties.iter().zip(names);
-    let found = found.map(|(property, name)| triple(node.clone(), *property, var(name)));
+    let found = properties
+        .iter()
+        .zip(names)
+        .map(|(property, name)| triple(node.clone(), *property, var(name)));
     select(&names[..properties.len()], in_graph(found.collect()))
 }
 
@@ -314,8 +316,9 @@ mod tests {
     #[test]
     fn what_removes_everything_else_is_an_update() {
         let shown = keep_only(&rights(), vec![(TEXT, Literal::from("x").into())]).to_string();
-        let parsed = SparqlParser::new().parse_update(&shown);
-        let parsed = parsed.unwrap_or_else(|error| panic!("{error}\n{shown}"));
+        let parsed = SparqlParser::new()
+            .parse_update(&shown)
+            .unwrap_or_else(|error| panic!("{error}\n{shown}"));
         assert_eq!(parsed.operations.len(), 3, "{shown}");
     }
 
@@ -325,8 +328,9 @@ mod tests {
         let node = rights();
         let update = store(&node, vec![(TEXT, Literal::from(text).into())]);
         let shown = update.to_string();
-        let parsed = SparqlParser::new().parse_update(&shown);
-        let parsed = parsed.unwrap_or_else(|error| panic!("{error}\n{shown}"));
+        let parsed = SparqlParser::new()
+            .parse_update(&shown)
+            .unwrap_or_else(|error| panic!("{error}\n{shown}"));
         assert_eq!(parsed.operations.len(), 2, "{shown}");
         let [_, GraphUpdateOperation::InsertData { data }] = &parsed.operations[..] else {
             panic!("{shown}");

@@ -253,8 +253,7 @@ impl Server {
         self.check_isolation(context)
             .await
             .map_err(Failure::Begin)?;
-        let transaction = self.endpoint.begin(context).await;
-        let mut transaction = transaction.map_err(Failure::Begin)?;
+        let mut transaction = self.endpoint.begin(context).await.map_err(Failure::Begin)?;
         let made = self.make(&mut transaction, query, plan, context).await;
         // What has failed is rolled back before it is repeated.
         transaction.roll_back().await;
@@ -330,8 +329,10 @@ impl Server {
             if self.can_be_read(context).await? {
                 return Ok(());
             }
-            let kind = self.check_kind(context).await;
-            let kind = kind.map_err(|error| self.failed(error))?;
+            let kind = self
+                .check_kind(context)
+                .await
+                .map_err(|error| self.failed(error))?;
             let mut refused = Vec::new();
             for template in templates(&self.options, kind) {
                 match self.create(&template, context).await? {

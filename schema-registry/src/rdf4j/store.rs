@@ -138,8 +138,11 @@ impl SchemaStore for Rdf4jSchemaStore {
     async fn remove(&self, id: &str, expected: &Expected) -> Result<(), SchemaStoreError> {
         let node = vocabulary::schema(id);
         let remove = |rows: Rows| {
-            let services = rows.terms.chunks(2).filter_map(|row| row[1].as_ref());
-            let mut services = services.map(|service| service_kind(service, &node));
+            let mut services = rows
+                .terms
+                .chunks(2)
+                .filter_map(|row| row[1].as_ref())
+                .map(|service| service_kind(service, &node));
             if let Some(service) = services.next() {
                 return Err(SchemaStoreError::Bound { service: service? });
             }

@@ -24,15 +24,20 @@ pub(super) struct Template {
 
 /// Returns the configurations that are tried on a server of a kind, in this order.
 pub(super) fn templates(options: &Rdf4jSchemaOptions, kind: ServerKind) -> Vec<Template> {
-    let custom = options.repository_config.as_deref();
-    let custom = custom.map(|text| ("the configuration of the options", text));
+    let custom = options
+        .repository_config
+        .as_deref()
+        .map(|text| ("the configuration of the options", text));
     // Servers that do not know a type refuse it, but only GraphDB knows those of GraphDB.
     let graphdb = match kind {
         ServerKind::GraphDb => &GRAPHDB[..],
         _ => &[],
     };
-    let defaults = graphdb.iter().chain([&MEMORY]).copied();
-    let defaults = defaults.filter(|_| options.uses_defaults());
+    let defaults = graphdb
+        .iter()
+        .chain([&MEMORY])
+        .copied()
+        .filter(|_| options.uses_defaults());
     let all = custom.into_iter().chain(defaults);
     all.map(|(title, text)| Template {
         title,
@@ -57,10 +62,11 @@ pub(super) fn check(config: &str, repository: &str) -> Result<(), Rdf4jOptionsEr
     let text = config.replace(PLACEHOLDER, repository);
     let mut is_named = false;
     // Servers resolve relative IRIs as they like.
-    let parser = RdfParser::from_format(RdfFormat::Turtle).with_base_iri("urn:configuration:");
-    let parser = parser.map_err(|error| Rdf4jOptionsError::ConfigSyntax {
-        cause: error.to_string(),
-    })?;
+    let parser = RdfParser::from_format(RdfFormat::Turtle)
+        .with_base_iri("urn:configuration:")
+        .map_err(|error| Rdf4jOptionsError::ConfigSyntax {
+            cause: error.to_string(),
+        })?;
     for quad in parser.for_slice(text.as_bytes()) {
         let quad = quad.map_err(|error| Rdf4jOptionsError::ConfigSyntax {
             cause: error.to_string(),

@@ -166,8 +166,11 @@ impl<'v> LeafWriter<'v> {
         if !write_scalar(&mut shown, scalar, term, SHOWN) {
             return Err(Reason::IllTyped);
         }
-        let order = canonical.clone().into_owned().map(CanonicalKey::Of);
-        let order = order.unwrap_or_else(|| CanonicalKey::Text(term.to_string()));
+        let order = canonical
+            .clone()
+            .into_owned()
+            .map(CanonicalKey::Of)
+            .unwrap_or_else(|| CanonicalKey::Text(term.to_string()));
         let Leaf::Scalar { index, .. } = self.leaf else {
             return Err(Reason::IllTyped);
         };

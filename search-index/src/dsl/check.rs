@@ -70,8 +70,11 @@ fn most_buckets(aggregation: &Aggregation) -> u64 {
         AggregationKind::Terms(terms) => terms.size,
         AggregationKind::Nested { .. } | AggregationKind::Filter(_) => 1,
     };
-    let inner = aggregation.aggregations.iter().map(most_buckets);
-    let inner = inner.fold(0, u64::saturating_add);
+    let inner = aggregation
+        .aggregations
+        .iter()
+        .map(most_buckets)
+        .fold(0, u64::saturating_add);
     // Each bucket has all of those inside of it.
     own.saturating_mul(inner.saturating_add(1))
 }

@@ -82,8 +82,10 @@ impl<'w> Writer<'w> {
         values: &mut Values<'v>,
     ) -> Result<(), String> {
         for (name, value) in members {
-            let member = shape.members.get(name);
-            let member = member.ok_or_else(|| format!("the index has no field `{name}`"))?;
+            let member = shape
+                .members
+                .get(name)
+                .ok_or_else(|| format!("the index has no field `{name}`"))?;
             for value in each(value) {
                 match member {
                     Member::SourceOnly => {}

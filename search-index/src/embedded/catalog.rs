@@ -181,8 +181,10 @@ impl Catalog {
                 }
             }
             if let Some(to) = &switch.to {
-                let entry = new.entries.get_mut(to.as_str());
-                let entry = entry.ok_or_else(|| not_found(to.as_str()))?;
+                let entry = new
+                    .entries
+                    .get_mut(to.as_str())
+                    .ok_or_else(|| not_found(to.as_str()))?;
                 entry.aliases.insert(switch.alias.clone());
             }
         }
@@ -254,10 +256,11 @@ impl WrittenEntry {
             fingerprint: self.fingerprint,
             built: self.built,
         };
-        let index = OpenIndex::open(&folder(place, self.folder), mark.clone());
-        let index = index.map_err(|error| match std::error::Error::source(&error) {
-            Some(source) => source.to_string(),
-            None => error.to_string(),
+        let index = OpenIndex::open(&folder(place, self.folder), mark.clone()).map_err(|error| {
+            match std::error::Error::source(&error) {
+                Some(source) => source.to_string(),
+                None => error.to_string(),
+            }
         });
         let entry = Entry {
             folder: self.folder,

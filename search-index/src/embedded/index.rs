@@ -70,8 +70,9 @@ impl OpenIndex {
             docstore_blocksize: DOCUMENTS,
             ..tantivy::IndexSettings::default()
         };
-        let builder = Index::builder().schema(layout.schema.clone());
-        let builder = builder.settings(settings);
+        let builder = Index::builder()
+            .schema(layout.schema.clone())
+            .settings(settings);
         let index = match folder {
             Some(folder) => {
                 let directory = MmapDirectory::open(folder).map_err(failed)?;
@@ -93,8 +94,11 @@ impl OpenIndex {
         let noted = index.load_metas().map_err(failed)?.payload;
         // What another version has noted is as if it had not.
         let data = noted.and_then(|noted| serde_json::from_str(&noted).ok());
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
-        let reader: IndexReader = reader.try_into().map_err(failed)?;
+        let reader: IndexReader = index
+            .reader_builder()
+            .reload_policy(ReloadPolicy::Manual)
+            .try_into()
+            .map_err(failed)?;
         let snapshot = Snapshot::new(reader.searcher(), None);
         Ok(OpenIndex {
             mark,

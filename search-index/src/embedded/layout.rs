@@ -146,8 +146,12 @@ impl Layout {
             }],
         };
         let root = builder.object(&definition.fields, ROOT)?;
-        let names = builder.leaves.iter().enumerate();
-        let names = names.map(|(at, leaf)| (leaf.path.clone(), at)).collect();
+        let names = builder
+            .leaves
+            .iter()
+            .enumerate()
+            .map(|(at, leaf)| (leaf.path.clone(), at))
+            .collect();
         Ok(Layout {
             schema: builder.schema.build(),
             own,

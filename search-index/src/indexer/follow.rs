@@ -140,8 +140,9 @@ impl Indexer {
         indexes: impl IntoIterator<Item = (&str, &PhysicalName)>,
         context: &CallContext,
     ) -> Result<Option<Following>, IndexerError> {
-        let states = self.patiently(context, || self.engine.indexes(context));
-        let states = states.await?;
+        let states = self
+            .patiently(context, || self.engine.indexes(context))
+            .await?;
         let mut followed = Vec::new();
         for (object, index) in indexes {
             let state = states.iter().find(|state| state.name == *index);
@@ -393,8 +394,11 @@ impl Rewriting<'_> {
                 let found = indexer.patiently(context, found).await?;
                 is_last = found.hits.len() < PAGE;
                 search.search_after = found.hits.last().map(|hit| hit.sort.clone());
-                let page = found.hits.iter().map(|hit| iri_of(&hit.source));
-                let mut page = page.collect::<Result<Vec<_>, _>>()?;
+                let mut page = found
+                    .hits
+                    .iter()
+                    .map(|hit| iri_of(&hit.source))
+                    .collect::<Result<Vec<_>, _>>()?;
                 page.retain(|iri| !written.contains(iri));
                 self.rewrite(&page, context).await?;
             }

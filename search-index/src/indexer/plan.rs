@@ -172,8 +172,10 @@ impl Plan {
                 continue;
             }
             self.superseded.push(state.name.clone());
-            let aliases = state.aliases.iter();
-            let aliases = aliases.filter(|alias| definitions.iter().all(|d| d.alias() != **alias));
+            let aliases = state
+                .aliases
+                .iter()
+                .filter(|alias| definitions.iter().all(|d| d.alias() != **alias));
             self.moved.extend(aliases.map(|alias| Switch {
                 alias: alias.clone(),
                 to: None,

@@ -80,8 +80,9 @@ impl Indexer {
         lacks: &Lacks,
         context: &CallContext,
     ) -> Result<(), IndexerError> {
-        let states = self.patiently(context, || self.engine.indexes(context));
-        let states = states.await?;
+        let states = self
+            .patiently(context, || self.engine.indexes(context))
+            .await?;
         let state = states.into_iter().find(|state| state.name == *index);
         let Some(mut built) = state.and_then(|state| state.mark?.built) else {
             return Ok(());
@@ -172,8 +173,9 @@ impl Compared<'_> {
         let (indexer, name) = (self.indexer, self.binding.name);
         // Whatever is read from now on has all changes before it.
         let data = indexer.data();
-        let position = indexer.patiently(context, || data.position(context));
-        let position = position.await?;
+        let position = indexer
+            .patiently(context, || data.position(context))
+            .await?;
         let iris: Vec<NamedNode> = objects
             .iter()
             .map(|object| NamedNode::new_unchecked(object.iri()))

@@ -123,8 +123,11 @@ impl Form {
     /// Writes a search whose answer is read by this form.
     pub(super) fn body(&self, search: &Search) -> Vec<u8> {
         let mut body = search.to_json();
-        let keys = body.get_mut("sort").and_then(Json::as_array_mut);
-        let keys = keys.into_iter().flatten();
+        let keys = body
+            .get_mut("sort")
+            .and_then(Json::as_array_mut)
+            .into_iter()
+            .flatten();
         for (written, _) in keys.zip(&self.sort).filter(|(_, key)| key.is_widened) {
             let by_field = written.as_object_mut().into_iter().flatten();
             for (_, options) in by_field {

@@ -91,12 +91,13 @@ impl Outcome {
             return Err(format!("{found} of {number} documents are in the answer"));
         }
         let items = self.items.into_iter().map(Item::rejected).enumerate();
-        let rejected = items.filter_map(|(position, item)| Some((position, item?)));
-        let rejected = rejected.map(|(position, item)| Rejected {
-            position,
-            status: item.status,
-            reason: item.error.unwrap_or_default().said().to_string(),
-        });
+        let rejected = items
+            .filter_map(|(position, item)| Some((position, item?)))
+            .map(|(position, item)| Rejected {
+                position,
+                status: item.status,
+                reason: item.error.unwrap_or_default().said().to_string(),
+            });
         Ok(rejected.collect())
     }
 }

@@ -30,8 +30,8 @@ impl Client {
         options.validate()?;
         let mut addresses = options.addresses.urls().iter();
         let is_used = addresses.any(|address| address.scheme() == "https");
-        let tls = outbound::tls::config(is_used, options.authorities.as_deref());
-        let tls = tls.map_err(|error| OptionsError::Tls(error.into()))?;
+        let tls = outbound::tls::config(is_used, options.authorities.as_deref())
+            .map_err(|error| OptionsError::Tls(error.into()))?;
         let builder = outbound::client(tls)
             .tcp_nodelay(true)
             .pool_idle_timeout(IDLE)

@@ -235,8 +235,10 @@ impl Exchange<'_> {
         let status = response.status();
         traced.answered(status);
         if status.is_success() {
-            let body = self.body(response, self.options.max_answer_bytes).await;
-            let body = body.inspect_err(|_| traced.failed("broken_response"))?;
+            let body = self
+                .body(response, self.options.max_answer_bytes)
+                .await
+                .inspect_err(|_| traced.failed("broken_response"))?;
             return Ok(Reply { address, body });
         }
         Err(Failure::Status {

@@ -469,8 +469,10 @@ impl SearchEngine for OpenSearch {
         let body = form.body(&search);
         let path = [index.name.as_str(), "_search"];
         let request = Request::send(Method::POST, &path, body).query(WHOLE);
-        let reply = self.run(request, context).await;
-        let reply = reply.map_err(|failure| refusal_of_search(failure, index.name))?;
+        let reply = self
+            .run(request, context)
+            .await
+            .map_err(|failure| refusal_of_search(failure, index.name))?;
         let answer = self
             .read(reply, context, move |body| form.read(body))
             .await?;

@@ -357,8 +357,11 @@ impl SearchApi {
             return Ok(search);
         };
         Ok(search.map(|mut search| {
-            let query = search.search.query.take();
-            let query = query.unwrap_or(Query::MatchAll { boost: None });
+            let query = search
+                .search
+                .query
+                .take()
+                .unwrap_or(Query::MatchAll { boost: None });
             search.search.query = Some(filtered(query, condition.query(FACTS)));
             search.hides_some = true;
             search
@@ -396,8 +399,10 @@ impl SearchApi {
         let after = after
             .map(|after| sort::after(&keys, after, place))
             .transpose()?;
-        let references = self.subgraph.as_ref();
-        let references = references.map(|subgraph| &subgraph.entities.by_index[root.index]);
+        let references = self
+            .subgraph
+            .as_ref()
+            .map(|subgraph| &subgraph.entities.by_index[root.index]);
         let shapes = self.shapes(of, references);
         let Some(shape) = shapes.result(object, &root.object, group)? else {
             return Ok(None);

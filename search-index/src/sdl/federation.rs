@@ -64,8 +64,10 @@ impl EntityTypes {
         let mut concrete = soml.concrete(object);
         // The most derived type first, then schema order (docs/queries.md, "Root fields").
         concrete.sort_by_key(|&id| (Reverse(soml.lineage(id).count()), id));
-        let types = concrete.into_iter().map(|id| EntityType::of(soml, id));
-        let types: Vec<_> = types.collect();
+        let types: Vec<_> = concrete
+            .into_iter()
+            .map(|id| EntityType::of(soml, id))
+            .collect();
         EntityTypes {
             is_certain: types.len() == 1 && soml[object].kind == ObjectKind::Concrete,
             types,

@@ -57,12 +57,14 @@ impl References {
         for set in sets {
             reader.read(set, &all);
         }
-        let fields = reader.fields.into_iter();
-        let fields = fields.map(|(key, (what, of))| ReferenceField {
-            key: key.to_owned(),
-            what,
-            of,
-        });
+        let fields = reader
+            .fields
+            .into_iter()
+            .map(|(key, (what, of))| ReferenceField {
+                key: key.to_owned(),
+                what,
+                of,
+            });
         References {
             fields: fields.collect(),
             types: Arc::clone(types),

@@ -155,10 +155,13 @@ fn object(
         ))),
     };
     let (name, id) = (text("__typename")?, text("id")?);
-    let ty = types.types.iter().position(|ty| ty.name == name);
-    let ty = ty.ok_or_else(|| {
-        let shown: String = name.chars().take(80).collect();
-        invalid(format!("`{shown}` is not a type with a key"))
-    })?;
+    let ty = types
+        .types
+        .iter()
+        .position(|ty| ty.name == name)
+        .ok_or_else(|| {
+            let shown: String = name.chars().take(80).collect();
+            invalid(format!("`{shown}` is not a type with a key"))
+        })?;
     Ok(NamedNode::new(id).ok().map(|id| (ty, id.into_string())))
 }

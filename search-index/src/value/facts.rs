@@ -36,9 +36,13 @@ pub fn dependence_token(iri: &str) -> String {
 /// Returns the terms of the facts about an object.
 pub fn fact_tokens(facts: &FactsOf) -> impl Iterator<Item = String> {
     let holds = facts.holds.iter().map(|fact| holds_token(*fact));
-    let values = facts.values.iter();
-    let values = values.map(|(fact, key)| value_token(*fact, key));
-    let others = facts.depends_on.iter();
-    let others = others.map(|iri| dependence_token(iri.as_str()));
+    let values = facts
+        .values
+        .iter()
+        .map(|(fact, key)| value_token(*fact, key));
+    let others = facts
+        .depends_on
+        .iter()
+        .map(|iri| dependence_token(iri.as_str()));
     holds.chain(values).chain(others)
 }

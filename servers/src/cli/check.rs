@@ -99,8 +99,9 @@ impl Check {
         };
         let context = CallContext::new();
         let runtime = runtime()?;
-        let report = runtime.block_on(check(&input, &context));
-        let report = report.map_err(CliError::Check)?;
+        let report = runtime
+            .block_on(check(&input, &context))
+            .map_err(CliError::Check)?;
         let races = races.map(|(rounds, store)| {
             let races = runtime.block_on(store.probe_isolation(rounds, &context));
             races.map_err(CliError::Check)

@@ -308,12 +308,14 @@ impl<'f> From<&'f CompositionHint> for Shown<'f> {
 /// Asks a subgraph for its schema.
 async fn fetched(address: &str) -> Result<String, CliError> {
     let failed = |error: String| CliError::Service(format!("{address}: {error}"));
-    let url = Url::parse(address).ok().filter(Url::has_host);
-    let url = url.ok_or_else(|| {
-        CliError::Usage(format!(
-            "{address} is not an address such as http://localhost:9995/graphql"
-        ))
-    })?;
+    let url = Url::parse(address)
+        .ok()
+        .filter(Url::has_host)
+        .ok_or_else(|| {
+            CliError::Usage(format!(
+                "{address} is not an address such as http://localhost:9995/graphql"
+            ))
+        })?;
     let read = fetch_sdl(&url).await;
     read.map_err(|error| failed(error.to_string()))
 }

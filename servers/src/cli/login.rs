@@ -137,11 +137,13 @@ impl Login {
         };
         let mut options = IdpOptions::with(address.as_str(), log_in);
         options.retries = 0;
-        let token = runtime.block_on(IdpClient::new(options)?.token());
-        let token = token.map_err(|error| match error {
-            IdpError::GaveUp { source, .. } => *source,
-            other => other,
-        })?;
+        let token =
+            runtime
+                .block_on(IdpClient::new(options)?.token())
+                .map_err(|error| match error {
+                    IdpError::GaveUp { source, .. } => *source,
+                    other => other,
+                })?;
         let mut login = KeptTokens::new(address, None, None);
         login.set(&token, claimed_end(&token), None);
         Ok(login)

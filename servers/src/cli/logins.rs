@@ -217,8 +217,11 @@ impl LockedLogins {
 
     /// Adds a log-in in place of an earlier one of the same client, whose services it keeps.
     pub(super) fn put(&mut self, mut login: KeptTokens) {
-        let earlier = self.logins.iter().find(|known| known.is_same(&login));
-        let earlier = earlier.map(|known| known.servers.clone());
+        let earlier = self
+            .logins
+            .iter()
+            .find(|known| known.is_same(&login))
+            .map(|known| known.servers.clone());
         for server in earlier.unwrap_or_default() {
             if !login.is_for(&server) {
                 login.servers.push(server);

@@ -73,8 +73,10 @@ impl Migrate {
             ("cleanBeforeMigration", self.clean_before),
             ("cleanOnComplete", self.clean_after),
         ];
-        let flags = flags.into_iter().filter(|(_, is_set)| *is_set);
-        let flags = flags.map(|(name, _)| (name, "true"));
+        let flags = flags
+            .into_iter()
+            .filter(|(_, is_set)| *is_set)
+            .map(|(name, _)| (name, "true"));
         let all = stores.chain(flags);
         all.map(|(name, value)| format!("soml.storage.migration.{name}={value}"))
             .collect()

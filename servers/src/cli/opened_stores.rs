@@ -83,8 +83,10 @@ impl Stores {
 
     /// Makes a service over the stores; every request needs a token where there is a verifier.
     pub(super) fn app(&self, settings: &Settings, verifier: Option<Verifier>) -> App {
-        let backups = self.folder.clone();
-        let backups = backups.map(|folder| Backups::new(folder, settings.store.backup_dir.clone()));
+        let backups = self
+            .folder
+            .clone()
+            .map(|folder| Backups::new(folder, settings.store.backup_dir.clone()));
         let host = settings.host().with_verifier(verifier.map(Arc::new));
         let (store, schemas) = (self.data.graph_store(), Arc::clone(&self.schemas));
         let app = App::new(host, settings.object_options(), store, schemas);
@@ -169,8 +171,13 @@ pub(super) async fn bind_kept(app: &App, console: &mut Console<'_>) -> Result<()
     else {
         return Ok(());
     };
-    let stored = app.schemas().get(&id).await.map_err(failed)?;
-    let stored = stored.ok_or(SchemaStoreError::NotFound).map_err(failed)?;
+    let stored = app
+        .schemas()
+        .get(&id)
+        .await
+        .map_err(failed)?
+        .ok_or(SchemaStoreError::NotFound)
+        .map_err(failed)?;
     tracing::info!(schema = id, "restoring the previous binding");
     let usable = usable_with(&id, &stored.text, &app.api_options(), console)?;
     let bound = app.bind_again(&stored, &usable).await;

@@ -79,11 +79,13 @@ async fn published(url: &str) -> Result<Vec<Key>, CliError> {
         ))
     };
     let service = RemoteService::public(url)?;
-    let body = service.get(KEYS, &[], "application/json").await;
-    let body = body.map_err(|error| match error {
-        CliError::Service(why) => failed(why),
-        other => other,
-    })?;
+    let body = service
+        .get(KEYS, &[], "application/json")
+        .await
+        .map_err(|error| match error {
+            CliError::Service(why) => failed(why),
+            other => other,
+        })?;
     let keys = Key::from_json(&body);
     keys.ok_or_else(|| failed("it answered with no set of keys".to_owned()))
 }

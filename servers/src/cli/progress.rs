@@ -107,8 +107,8 @@ impl Counter {
 
     fn new(is_interactive: bool, total: Option<u64>, template: &str) -> Self {
         Counter(is_interactive.then(|| {
-            let style = ProgressStyle::with_template(template);
-            let style = style.expect("the template is well-formed");
+            let style =
+                ProgressStyle::with_template(template).expect("the template is well-formed");
             let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
             bar.enable_steady_tick(Duration::from_millis(200));
             bar.with_style(style)

@@ -83,8 +83,9 @@ enum Token {
 
 impl Token {
     fn given(token: &Secret) -> Result<Self, CliError> {
-        let value = token.bearer();
-        let value = value.map_err(|_| CliError::Usage("the token is malformed".to_owned()))?;
+        let value = token
+            .bearer()
+            .map_err(|_| CliError::Usage("the token is malformed".to_owned()))?;
         Ok(Token::Given(value))
     }
 
@@ -294,11 +295,14 @@ fn silent() -> CliError {
 
 async fn read(response: Response) -> Result<(StatusCode, Bytes), CliError> {
     let status = response.status();
-    let body = Body::of(response).limited(MAX_BYTES).all().await;
-    let body = body.map_err(|error| match error {
-        BodyError::Broken(error) => CliError::Service(causes(error)),
-        _ => CliError::Service("the answer is too large".to_owned()),
-    })?;
+    let body = Body::of(response)
+        .limited(MAX_BYTES)
+        .all()
+        .await
+        .map_err(|error| match error {
+            BodyError::Broken(error) => CliError::Service(causes(error)),
+            _ => CliError::Service("the answer is too large".to_owned()),
+        })?;
     Ok((status, body))
 }
 

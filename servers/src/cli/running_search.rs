@@ -101,8 +101,9 @@ pub(super) async fn start(
     let kept = kept_binding(schemas.as_ref(), is_named && searched.is_some()).await?;
     // What was unbound stays so, and what was bound stays bound, unless the command line names something that is
     // searched.
-    let first = searched.filter(|_| is_named || kept == Binding::Unknown);
-    let first = first.map(|(id, _)| id.to_owned());
+    let first = searched
+        .filter(|_| is_named || kept == Binding::Unknown)
+        .map(|(id, _)| id.to_owned());
     if settings.search.enabled == Switch::Automatic {
         let is_kept = first.is_none() && kept.id().is_some();
         // Another instance may bind something later.

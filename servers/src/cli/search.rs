@@ -175,8 +175,9 @@ impl Subject {
         let hit = schema.get_object(&format!("{name}_Search_Hit"));
         let fields = hit.into_iter().flat_map(|hit| &hit.fields);
         let own = ["id", "score", "sort"];
-        let object = fields.filter(|(field, _)| !own.contains(&field.as_str()));
-        let mut object = object.map(|(field, of)| (field.as_str(), of.ty.inner_named_type()));
+        let mut object = fields
+            .filter(|(field, _)| !own.contains(&field.as_str()))
+            .map(|(field, of)| (field.as_str(), of.ty.inner_named_type()));
         let (object, ty) = object.next().unzip();
         let clause = schema.get_input_object(&format!("{name}_Search_Match"));
         // Text has its whole values beside it, or languages.

@@ -439,8 +439,11 @@ impl Serve {
             return Ok(false);
         }
         if !stored.is_empty() {
-            let names = stored.iter().map(|entry| entry.id.as_str());
-            let names = names.collect::<Vec<_>>().join(", ");
+            let names = stored
+                .iter()
+                .map(|entry| entry.id.as_str())
+                .collect::<Vec<_>>()
+                .join(", ");
             tracing::warn!(
                 stored = names,
                 "no schema is bound, and none is inferred because schemas are stored: bind one with \
@@ -494,8 +497,9 @@ impl Serve {
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
         let store = Arc::clone(store);
-        let inferred = tokio::task::spawn_blocking(move || from_data(&store, prefixes));
-        let inferred = inferred.await.expect("inferring a schema does not panic")?;
+        let inferred = tokio::task::spawn_blocking(move || from_data(&store, prefixes))
+            .await
+            .expect("inferring a schema does not panic")?;
         tracing::info!(
             "{}, since --schema names none; `soml infer` writes it to a file for you to refine",
             summary(&inferred)

@@ -65,8 +65,9 @@ impl Serve {
             return Err(CliError::Usage(message.to_owned()));
         }
         let state = HostState::new(settings.edge_host_options()?, settings.resources());
-        let state = settings.observed(state);
-        let state = state.with_verifier(verifier.map(Arc::new));
+        let state = settings
+            .observed(state)
+            .with_verifier(verifier.map(Arc::new));
         let app = EdgeApp::new(state, &settings.edge_options(), settings.edge_routes(None)?)?;
         let traces = start_logging(&settings, &warnings, lines, console)?;
         run_to_end(&traces, serve(app, console))

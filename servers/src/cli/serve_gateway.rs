@@ -80,8 +80,9 @@ impl Serve {
         }
         // Schemas from a file need no token.
         let logs_in = security.enabled == Switch::On && settings.gateway.supergraph_file.is_none();
-        let log_in = logs_in.then(|| log_in_options(&settings.gateway.idp));
-        let log_in = log_in.transpose()?;
+        let log_in = logs_in
+            .then(|| log_in_options(&settings.gateway.idp))
+            .transpose()?;
         let app = GatewayApp::new(GatewayParts {
             host: settings.host().with_verifier(verifier),
             options: settings.gateway_options(),

@@ -61,8 +61,9 @@ impl Token {
     }
 
     fn claims(&self, security: &SecuritySettings) -> Result<Map<String, Value>, CliError> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let now = now.map_err(|_| CliError::Usage("the clock is set to before 1970".to_owned()))?;
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_err(|_| CliError::Usage("the clock is set to before 1970".to_owned()))?;
         let mut claims = Map::new();
         claims.insert("sub".to_owned(), json!(self.name));
         claims.insert("preferred_username".to_owned(), json!(self.name));

@@ -199,8 +199,11 @@ mod tests {
             (".rate", "10/s", Some("10")),
             (".health", "/status", Some("status")),
         ] {
-            let part = EDGE_ROUTES.parts.iter().find(|part| part.end == end);
-            let part = part.unwrap();
+            let part = EDGE_ROUTES
+                .parts
+                .iter()
+                .find(|part| part.end == end)
+                .unwrap();
             let mut settings = Settings::default();
             (part.set)(&mut settings, 7, fits).unwrap();
             assert_eq!(settings.edge.given().count(), 1, "{end}");

@@ -390,8 +390,10 @@ impl Setting<Programs> for Seconds {
 
     fn parse(text: &str) -> Result<Self, &'static str> {
         let expected = "a number of seconds, or a time such as `500ms` or `2m`";
-        let milliseconds = milliseconds(text).map_err(|_| expected)?;
-        let milliseconds = milliseconds.parse().map_err(|_| expected)?;
+        let milliseconds = milliseconds(text)
+            .map_err(|_| expected)?
+            .parse()
+            .map_err(|_| expected)?;
         Ok(Seconds(Duration::from_millis(milliseconds)))
     }
 

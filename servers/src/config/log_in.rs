@@ -46,8 +46,11 @@ pub(crate) fn log_in_options(settings: &IdpSettings) -> Result<IdpOptions, IdpIn
         (username.is_some() || is_service_account, "IDP_USERNAME"),
         (password.is_some() || is_service_account, "IDP_PASSWORD"),
     ];
-    let missing = present.into_iter().filter(|(is_set, _)| !is_set);
-    let missing: Vec<_> = missing.map(|(_, name)| name).collect();
+    let missing: Vec<_> = present
+        .into_iter()
+        .filter(|(is_set, _)| !is_set)
+        .map(|(_, name)| name)
+        .collect();
     let (Some(id), Some(protocol), Some(host), Some(port), []) = (
         settings.application_id,
         settings.protocol,

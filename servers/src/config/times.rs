@@ -13,8 +13,9 @@ pub(super) fn milliseconds(text: &str) -> Result<String, &'static str> {
         _ => 0,
     };
     let number = digits.parse::<u64>().ok().filter(|_| scale > 0);
-    let time = number.and_then(|number| number.checked_mul(scale));
-    let time = time.map(Duration::from_millis);
+    let time = number
+        .and_then(|number| number.checked_mul(scale))
+        .map(Duration::from_millis);
     time.map(|time| time.as_millis().to_string())
         .ok_or("a number of seconds, or a time such as `500ms` or `2m`")
 }

@@ -121,8 +121,8 @@ struct Client {
 impl Client {
     fn new(options: &Options, counts: Arc<Counts>) -> Result<Self, TracesError> {
         let setup = |error: String| TracesError::Setup(error);
-        let tls = outbound::tls::config_for([options.endpoint.url()]);
-        let tls = tls.map_err(|error| setup(error.to_string()))?;
+        let tls = outbound::tls::config_for([options.endpoint.url()])
+            .map_err(|error| setup(error.to_string()))?;
         let http = outbound::client(tls)
             .timeout(options.timeout)
             // Between two batches no one would notice that the other side has closed a connection.
@@ -160,12 +160,14 @@ impl Client {
 #[async_trait]
 impl HttpClient for Client {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let answer = self.runtime.block_on(self.exchange(request));
-        let answer = answer.map_err(|error| {
-            let reason = causes(error);
-            self.counts.explain(reason.clone());
-            reason
-        })?;
+        let answer = self
+            .runtime
+            .block_on(self.exchange(request))
+            .map_err(|error| {
+                let reason = causes(error);
+                self.counts.explain(reason.clone());
+                reason
+            })?;
         if !answer.status().is_success() {
             let status = answer.status();
             self.counts

@@ -197,8 +197,13 @@ impl Variables<'_> {
 
     /// Returns the variables about traces that no one reads.
     fn idle(&self) -> Vec<String> {
-        let read = ENDPOINTS.iter().chain(&TIMEOUTS).chain(&HEADERS);
-        let read = read.chain(&PROTOCOLS).chain(&COMPRESSIONS).chain(&OTHERS);
+        let read = ENDPOINTS
+            .iter()
+            .chain(&TIMEOUTS)
+            .chain(&HEADERS)
+            .chain(&PROTOCOLS)
+            .chain(&COMPRESSIONS)
+            .chain(&OTHERS);
         let alone = [
             QUEUE,
             BATCH,

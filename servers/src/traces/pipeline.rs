@@ -68,8 +68,9 @@ impl Traces {
     /// Returns the layer that takes spans; none where they are not wanted, so that there are none.
     pub(crate) fn layer(&self) -> Option<SpanLayer> {
         let pipeline = self.0.as_ref()?;
-        let scope = InstrumentationScope::builder("traces");
-        let scope = scope.with_version(env!("CARGO_PKG_VERSION")).build();
+        let scope = InstrumentationScope::builder("traces")
+            .with_version(env!("CARGO_PKG_VERSION"))
+            .build();
         let layer = tracing_opentelemetry::layer()
             .with_tracer(pipeline.provider.tracer_with_scope(scope))
             // Parents are named, or those that the thread is in by `tracing`.

@@ -72,9 +72,10 @@ impl Provider {
             None => SigningKey::in_memory()?,
         };
         let users = &provisioning.users;
-        let accounts = users.iter();
-        let accounts = accounts.map(|user| Arc::new(Account::new(user, options.application_id)));
-        let accounts: Vec<_> = accounts.collect();
+        let accounts: Vec<_> = users
+            .iter()
+            .map(|user| Arc::new(Account::new(user, options.application_id)))
+            .collect();
         let named = accounts.iter().enumerate();
         let names = named.flat_map(|(at, account)| account.names().map(move |name| (name, at)));
         Ok(Provider {
@@ -114,8 +115,10 @@ impl Provider {
         let hash = self.hashes[known.unwrap_or_else(|| self.decoy(&name))].clone();
         let password = credentials.password.clone();
         let is_right = self.hashing.verify(password, hash).await?;
-        let account = known.filter(|_| is_right).map(|at| &self.accounts[at]);
-        let account = account.ok_or(LoginError::Credentials)?;
+        let account = known
+            .filter(|_| is_right)
+            .map(|at| &self.accounts[at])
+            .ok_or(LoginError::Credentials)?;
         let claims = Claims::new(account, &self.options);
         Ok(LoggedIn {
             token: self.key.sign(&claims).ok_or(LoginError::Signing)?,
@@ -146,8 +149,11 @@ impl Provider {
 }
 
 fn hashes(provisioning: &Provisioning) -> Result<Vec<Secret>, ProviderError> {
-    let hashes = provisioning.users.iter().map(|user| hashed(&user.password));
-    let mut hashes = hashes.collect::<Result<Vec<_>, _>>()?;
+    let mut hashes = provisioning
+        .users
+        .iter()
+        .map(|user| hashed(&user.password))
+        .collect::<Result<Vec<_>, _>>()?;
     if hashes.is_empty() {
         let nobody = Secret::new(Uuid::new_v4().to_string());
         hashes.push(hashed(&Password::Plain(nobody))?);

@@ -128,8 +128,8 @@ fn new_pem() -> Result<Secret, ProviderError> {
 
 /// Returns the public half of a key as PEM.
 fn public_pem(private: &EncodingKey) -> Option<String> {
-    let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, private.as_bytes());
-    let pair = pair.ok()?;
+    let pair =
+        EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, private.as_bytes()).ok()?;
     let public: PublicKeyX509Der<'_> = pair.public_key().as_der().ok()?;
     Some(armored("PUBLIC KEY", public.as_ref()))
 }

@@ -40,8 +40,10 @@ pub(super) struct Claims<'a> {
 impl<'a> Claims<'a> {
     pub(super) fn new(account: &'a Account, options: &'a ProviderOptions) -> Self {
         let application = options.application_id.to_string();
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let now = now.unwrap_or(Duration::ZERO).as_secs();
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or(Duration::ZERO)
+            .as_secs();
         Claims {
             iss: &options.issuer,
             aud: application.clone(),

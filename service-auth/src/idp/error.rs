@@ -166,8 +166,11 @@ impl From<ExchangeError> for IdpError {
 fn fusion_auth_codes(body: &Value) -> impl Iterator<Item = &str> {
     let general = body["generalErrors"].as_array();
     let fields = body["fieldErrors"].as_object();
-    let fields = fields.into_iter().flat_map(|fields| fields.values());
-    let fields = fields.filter_map(Value::as_array).flatten();
+    let fields = fields
+        .into_iter()
+        .flat_map(|fields| fields.values())
+        .filter_map(Value::as_array)
+        .flatten();
     let errors = general.into_iter().flatten().chain(fields);
     errors.filter_map(|error| error["code"].as_str())
 }

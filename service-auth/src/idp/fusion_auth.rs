@@ -91,8 +91,7 @@ impl FusionAuth {
         let Some(found) = self.get(&path, &[], "application").await? else {
             return Ok(vec![self.create_application(wanted)]);
         };
-        let found = found["roles"].as_array();
-        let found = found.map_or(&[][..], Vec::as_slice);
+        let found = found["roles"].as_array().map_or(&[][..], Vec::as_slice);
         let steps = wanted.iter().map(|role| {
             match found
                 .iter()
@@ -192,8 +191,12 @@ impl FusionAuth {
                 json!({ "registration": self.registration(user) }),
             )));
         };
-        let roles = registration["roles"].as_array().into_iter().flatten();
-        let roles: HashSet<_> = roles.filter_map(Value::as_str).collect();
+        let roles: HashSet<_> = registration["roles"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         if roles == user.roles.iter().map(String::as_str).collect() {
             return Ok(None);
         }

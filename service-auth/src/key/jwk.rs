@@ -18,8 +18,11 @@ struct Set {
 /// Reads a set as [`Key::from_json`] says.
 pub(super) fn keys(text: &[u8]) -> Option<Vec<Key>> {
     let set: Set = serde_json::from_slice(text).ok()?;
-    let keys = set.keys.into_iter().take(MAX_KEYS);
-    let keys = keys.filter_map(|key| verifying(&serde_json::from_value(key).ok()?));
+    let keys = set
+        .keys
+        .into_iter()
+        .take(MAX_KEYS)
+        .filter_map(|key| verifying(&serde_json::from_value(key).ok()?));
     Some(keys.collect())
 }
 

@@ -61,8 +61,11 @@ impl OauthClient {
         &self,
         scope: Option<&str>,
     ) -> Result<DeviceAuthorization, OauthError> {
-        let endpoint = self.metadata.device_authorization_endpoint.as_ref();
-        let endpoint = endpoint.ok_or(OauthError::NoDeviceFlow)?;
+        let endpoint = self
+            .metadata
+            .device_authorization_endpoint
+            .as_ref()
+            .ok_or(OauthError::NoDeviceFlow)?;
         let mut form = vec![("client_id", self.client_id.as_str())];
         form.extend(scope.map(|scope| ("scope", scope)));
         let answer = self.post(endpoint, &form).await?;

@@ -73,8 +73,12 @@ pub fn forbidden() -> HttpError {
 /// Logs a change for the audit, in one line: who, what, and how much of it is new.
 pub fn audit(sender: &Sender, action: &'static str, what: &str, diff: &str) {
     let caller = sender.0.as_deref();
-    let user = caller.and_then(|caller| caller.name.as_deref());
-    let user: String = user.unwrap_or("nobody").chars().take(128).collect();
+    let user: String = caller
+        .and_then(|caller| caller.name.as_deref())
+        .unwrap_or("nobody")
+        .chars()
+        .take(128)
+        .collect();
     tracing::info!(target: "audit", ?user, action, what, diff, "managed schemas");
 }
 

@@ -136,8 +136,12 @@ impl Rights {
     #[must_use]
     pub fn new(schema: &Schema) -> Self {
         let names = Names::new(schema);
-        let roles = schema.rbac.roles.iter();
-        let roles: Vec<_> = roles.map(|role| RoleRights::new(&names, role)).collect();
+        let roles: Vec<_> = schema
+            .rbac
+            .roles
+            .iter()
+            .map(|role| RoleRights::new(&names, role))
+            .collect();
         let default_role = schema.config.default_role.clone();
         let default = roles.iter().position(|role| role.name == default_role);
         Rights {
@@ -370,8 +374,11 @@ impl RoleRights {
                 Some(property) => rights.properties[property.index()] & !cut("name"),
                 None => 0,
             };
-            let shown = object.props.iter().map(|id| rights.properties[id.index()]);
-            let shown = shown.chain([Part::Id, Part::Type].map(|part| fields[part.place()]));
+            let shown = object
+                .props
+                .iter()
+                .map(|id| rights.properties[id.index()])
+                .chain([Part::Id, Part::Type].map(|part| fields[part.place()]));
             let seen = shown.fold(0, |all, bits| all | bits) & Operation::Read.bit();
             // What is shown has a type name, unless that is excluded.
             fields[Part::TypeName.place()] |= seen & !cut("__typename");
@@ -386,12 +393,16 @@ impl RoleRights {
 
     fn covers_all_reading(&self, schema: &Schema) -> bool {
         let reads = |bits: &u8| bits & Operation::Read.bit() != 0;
-        let of_objects = schema.objects.iter().zip(&self.fields);
-        let mut of_objects = of_objects.flat_map(|(object, fields)| {
-            let named = FIELDS.iter().zip(fields);
-            let has_name = object.name_property.is_some();
-            named.filter(move |((part, _), _)| has_name || *part != Part::Name)
-        });
+        let mut of_objects =
+            schema
+                .objects
+                .iter()
+                .zip(&self.fields)
+                .flat_map(|(object, fields)| {
+                    let named = FIELDS.iter().zip(fields);
+                    let has_name = object.name_property.is_some();
+                    named.filter(move |((part, _), _)| has_name || *part != Part::Name)
+                });
         of_objects.all(|(_, bits)| reads(bits))
             && self.properties.iter().all(reads)
             && ServicePart::ALL
@@ -436,8 +447,10 @@ impl<'s> Names<'s> {
             parts: Vec::new(),
         };
         let parts = schema.objects.iter().map(|object| {
-            let properties = object.props.iter();
-            let properties = properties.map(|id| schema.prefixes.bare(&schema[*id].name.written));
+            let properties = object
+                .props
+                .iter()
+                .map(|id| schema.prefixes.bare(&schema[*id].name.written));
             let name = object.name_property.map(|_| "name");
             properties.chain(OF_OBJECT).chain(name).collect()
         });
@@ -490,8 +503,9 @@ impl<'s> Names<'s> {
 
     fn actions(&self, actions: &'s [Action]) -> Vec<Pattern<'s>> {
         let patterns = actions.iter().map(|action| {
-            let meant = Operation::ALL.iter();
-            let meant = meant.filter(|operation| covers(&action.operation, operation.name()));
+            let meant = Operation::ALL
+                .iter()
+                .filter(|operation| covers(&action.operation, operation.name()));
             Pattern {
                 object: self.schema.prefixes.bare(&action.object),
                 property: self.schema.prefixes.bare(&action.property),
@@ -720,8 +734,10 @@ config: {defaultRole: Guest}";
         let role = access.role_places().next().expect("a role");
         let said = |object: &str, operation| {
             let object = schema.object_named(object).expect("an object");
-            let conditions = access.conditions(role, object, operation);
-            let conditions: Vec<String> = conditions.map(ToString::to_string).collect();
+            let conditions: Vec<String> = access
+                .conditions(role, object, operation)
+                .map(ToString::to_string)
+                .collect();
             conditions.join(" and ")
         };
         let mass = "{mass: {EQ: x}}";

@@ -54,8 +54,7 @@ pub fn other_ways(schema: &Schema) -> Vec<Finding> {
                 0 => String::new(),
                 more => format!(", and in {more} more ways"),
             };
-            let shown = ways.iter().take(MAX_WAYS).map(String::as_str);
-            let shown: Vec<&str> = shown.collect();
+            let shown: Vec<&str> = ways.iter().take(MAX_WAYS).map(String::as_str).collect();
             let message = format!(
                 "role `{}` may not read `{}`, but reads the same values {}{more}",
                 role.name,

@@ -74,8 +74,7 @@ impl LangSpec {
             return any(&left);
         }
         let mut covered = wanted.map(|item| first_covered(item, &left, accept_language));
-        let first = covered.find(|found| !found.is_empty());
-        let first = first.unwrap_or_default();
+        let first = covered.find(|found| !found.is_empty()).unwrap_or_default();
         let of_first: Vec<_> = left
             .into_iter()
             .filter(|(i, _)| first.contains(i))
@@ -237,8 +236,10 @@ mod tests {
         let written: Vec<_> = tags.split(' ').collect();
         let tags: Vec<_> = written.iter().map(|t| (*t != "-").then_some(*t)).collect();
         let accept: Vec<_> = accept.iter().map(|a| (*a).to_owned()).collect();
-        let picked = pick(&LangSpec::parse(spec).expect(spec), &tags, &accept);
-        let picked: Vec<_> = picked.iter().map(|i| written[*i]).collect();
+        let picked: Vec<_> = pick(&LangSpec::parse(spec).expect(spec), &tags, &accept)
+            .iter()
+            .map(|i| written[*i])
+            .collect();
         picked.join(" ")
     }
 

@@ -97,8 +97,11 @@ fn of_name(written: &str, scope: &Scope) -> usize {
 }
 
 fn of_search(search: &RawSearch<'_>) -> usize {
-    let analyzers = search.lang_analyzers.iter().flat_map(|list| &list.value);
-    let analyzers = analyzers.map(|(tag, name)| tag.value.len() + name.value.len() + 48);
+    let analyzers = search
+        .lang_analyzers
+        .iter()
+        .flat_map(|list| &list.value)
+        .map(|(tag, name)| tag.value.len() + name.value.len() + 48);
     len(search.analyzer) + len(search.field_type) + analyzers.sum::<usize>()
 }
 

@@ -151,8 +151,9 @@ pub(super) fn resolve_type_props(
         let iri = match raw.objects[at].body.type_prop {
             Some(text) => {
                 // The name of a property stands for its RDF property, which `rdfProp` may have set.
-                let own = slots[at].index(scope.names.key(text.value));
-                let own = own.and_then(|i| schema[id].props.get(i).copied());
+                let own = slots[at]
+                    .index(scope.names.key(text.value))
+                    .and_then(|i| schema[id].props.get(i).copied());
                 match own {
                     Some(property) => schema[property].path.iri().to_owned(),
                     None => scope.names.expand_or_default(text.value),

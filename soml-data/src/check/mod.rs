@@ -157,8 +157,12 @@ impl Run<'_> {
                 offset: Some(page * limit),
                 limit: Some(limit),
             };
-            let nodes = self.input.store.select(&selection, self.context).await?;
-            let nodes = nodes.into_refs();
+            let nodes = self
+                .input
+                .store
+                .select(&selection, self.context)
+                .await?
+                .into_refs();
             for batch in nodes.chunks(self.input.options.batch.max(1)) {
                 self.batch(check, batch).await?;
             }

@@ -29,11 +29,13 @@ impl<'a> Types<'a> {
         let mut properties: Vec<(NamedNode, HashMap<NamedNode, Vec<ObjectId>>)> = Vec::new();
         for (id, object) in schema.objects() {
             let property = NamedNode::new_unchecked(object.type_prop.as_str());
-            let position = properties.iter().position(|(p, _)| *p == property);
-            let position = position.unwrap_or_else(|| {
-                properties.push((property, HashMap::new()));
-                properties.len() - 1
-            });
+            let position = properties
+                .iter()
+                .position(|(p, _)| *p == property)
+                .unwrap_or_else(|| {
+                    properties.push((property, HashMap::new()));
+                    properties.len() - 1
+                });
             for ty in &object.types {
                 let ty = NamedNode::new_unchecked(ty.as_str());
                 properties[position].1.entry(ty).or_default().push(id);

@@ -65,8 +65,12 @@ impl<'a> Layout<'a> {
     /// shows nothing, with their numbers.
     pub(super) fn hidden(&self, class: &str) -> impl Iterator<Item = (&'a str, &'a Property)> {
         let statistics = self.statistics;
-        let properties = statistics.classes.get(class).map(|class| &class.properties);
-        let properties = properties.into_iter().flatten();
+        let properties = statistics
+            .classes
+            .get(class)
+            .map(|class| &class.properties)
+            .into_iter()
+            .flatten();
         properties
             .filter(|(_, counted)| counted.is_own && range(counted, statistics).is_none())
             .map(|(property, counted)| (property.as_str(), counted))

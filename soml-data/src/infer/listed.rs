@@ -175,8 +175,11 @@ struct Lineages<'h>(Vec<Vec<&'h str>>);
 impl<'h> Lineages<'h> {
     /// Returns those of a node with these classes, each once.
     fn of(&self, classes: &[u32]) -> Vec<&'h str> {
-        let all = classes.iter().flat_map(|class| &self.0[*class as usize]);
-        let mut all: Vec<&str> = all.copied().collect();
+        let mut all: Vec<&str> = classes
+            .iter()
+            .flat_map(|class| &self.0[*class as usize])
+            .copied()
+            .collect();
         all.sort_unstable();
         all.dedup();
         all
@@ -243,8 +246,10 @@ impl Class {
     /// Counts the values of one instance.
     fn add(&mut self, values: &BTreeMap<NamedNode, Vec<Value<'_>>>, is_own: bool) {
         for (property, values) in values {
-            let property = self.properties.entry(property.as_str().to_owned());
-            let property = property.or_default();
+            let property = self
+                .properties
+                .entry(property.as_str().to_owned())
+                .or_default();
             property.is_own |= is_own;
             property.subjects += 1;
             property.values += values.len() as u64;

@@ -198,8 +198,10 @@ impl<'a> Names<'a> {
         if let Some(prefix) = self.prefixes.get(namespace) {
             return prefix.clone();
         }
-        let declared = self.declared.iter();
-        let declared = declared.map(|(prefix, of)| (prefix.as_str(), of.as_str()));
+        let declared = self
+            .declared
+            .iter()
+            .map(|(prefix, of)| (prefix.as_str(), of.as_str()));
         let prefix = declared
             .filter(|(prefix, _)| is_prefix(prefix))
             .chain(KNOWN.iter().copied())

@@ -121,8 +121,7 @@ impl Reader<'_> {
     async fn classes(&self, options: &InferOptions) -> Result<Classes, StoreError> {
         let ty = [rdf::TYPE.into_owned()];
         let limit = options.max_classes.saturating_add(ontology::MAX_CLASSES);
-        let found = counted(&self.rows(queries::classes(&ty, true, limit)).await?)?;
-        let found = found.into_iter();
+        let found = counted(&self.rows(queries::classes(&ty, true, limit)).await?)?.into_iter();
         let mut classes = Classes::default();
         classes.keep(
             found
@@ -242,8 +241,11 @@ impl Reader<'_> {
         members: &BTreeSet<String>,
         statistics: &mut Statistics,
     ) -> Result<(), StoreError> {
-        let subclasses = members.iter().filter(|member| *member != class);
-        let subclasses: Vec<NamedNode> = subclasses.map(|class| node(class)).collect();
+        let subclasses: Vec<NamedNode> = members
+            .iter()
+            .filter(|member| *member != class)
+            .map(|class| node(class))
+            .collect();
         let Some(counted) = statistics.classes.get_mut(class) else {
             return Ok(());
         };

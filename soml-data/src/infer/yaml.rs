@@ -158,8 +158,9 @@ impl Writer<'_> {
         let said = descriptions.label(iri).or(written.label.as_deref());
         let label = said.filter(|label| *label != local(&written.name));
         let label = label.map(|label| format!("label: {}", scalar(label)));
-        let description = descriptions.description(iri);
-        let description = description.map(|text| format!("descr: {}", scalar(text)));
+        let description = descriptions
+            .description(iri)
+            .map(|text| format!("descr: {}", scalar(text)));
         label.into_iter().chain(description).collect()
     }
 

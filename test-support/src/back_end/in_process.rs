@@ -133,8 +133,9 @@ impl Updates {
 }
 
 fn execute(store: &Store, text: &str) {
-    let parsed = SparqlEvaluator::new().parse_update(text);
-    let parsed = parsed.unwrap_or_else(|error| panic!("not an update: {error}\n{text}"));
+    let parsed = SparqlEvaluator::new()
+        .parse_update(text)
+        .unwrap_or_else(|error| panic!("not an update: {error}\n{text}"));
     parsed.on_store(store).execute().expect("an update works");
 }
 

@@ -109,8 +109,9 @@ impl PatternSource for Replaceable {
         graph: Option<GraphNameRef<'_>>,
     ) -> Quads<'_> {
         let listed = self.0.read().expect("nobody panics");
-        let found = listed.quads_for_pattern(subject, predicate, object, graph);
-        let found: Vec<_> = found.collect();
+        let found: Vec<_> = listed
+            .quads_for_pattern(subject, predicate, object, graph)
+            .collect();
         Box::new(found.into_iter())
     }
 }

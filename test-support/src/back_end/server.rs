@@ -23,8 +23,8 @@ pub struct Server {
 }
 
 fn address(variable: &str) -> String {
-    let address = std::env::var(variable);
-    let address = address.unwrap_or_else(|_| panic!("{variable} names no running server"));
+    let address =
+        std::env::var(variable).unwrap_or_else(|_| panic!("{variable} names no running server"));
     address.trim_end_matches('/').to_owned()
 }
 

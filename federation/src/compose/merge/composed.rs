@@ -111,13 +111,16 @@ impl Merge<'_> {
                 ))
             };
         }
-        let definition = subgraph.schema.directive_definitions.get(bare);
-        let definition = definition.ok_or_else(|| {
-            format!(
-                "`{written}`, which `@composeDirective` names, is not defined in `{}`",
-                subgraph.name
-            )
-        })?;
+        let definition = subgraph
+            .schema
+            .directive_definitions
+            .get(bare)
+            .ok_or_else(|| {
+                format!(
+                    "`{written}`, which `@composeDirective` names, is not defined in `{}`",
+                    subgraph.name
+                )
+            })?;
         let (link, element) = feature_of(&subgraph.links.all, bare).ok_or_else(|| {
             format!(
                 "`{written}` of `{}` belongs to no linked feature: add a `@link` that imports it",
@@ -185,9 +188,10 @@ impl Merge<'_> {
                 "major versions of `{url}` differ: {}",
                 said.collect::<Vec<_>>().join(", ")
             );
-            let places = links.iter();
-            let places = places.map(|(at, link)| self.place(*at, link.directive.location()));
-            let places = places.collect();
+            let places = links
+                .iter()
+                .map(|(at, link)| self.place(*at, link.directive.location()))
+                .collect();
             self.hint(HintCode::DIRECTIVE_COMPOSITION_INFO, url, places, message);
         }
     }

@@ -266,8 +266,9 @@ impl Merge<'_> {
 
     /// Returns where subgraphs define a directive.
     fn definitions(&self, found: &[(usize, &Node<DirectiveDefinition>)]) -> Vec<Place> {
-        let places = found.iter();
-        let places = places.map(|(at, it)| self.place(*at, it.name.location()));
+        let places = found
+            .iter()
+            .map(|(at, it)| self.place(*at, it.name.location()));
         places.collect()
     }
 
@@ -285,8 +286,13 @@ impl Merge<'_> {
         let is_common = |location: &&DirectiveLocation| {
             sets.iter().all(|known| known.contains(location.name()))
         };
-        let locations = found[0].1.locations.iter().filter(is_common);
-        let locations: Vec<_> = locations.copied().collect();
+        let locations: Vec<_> = found[0]
+            .1
+            .locations
+            .iter()
+            .filter(is_common)
+            .copied()
+            .collect();
         if locations.is_empty() {
             let message = format!(
                 "`{coordinate}` is left out, since no location of it is common to all subgraphs"
@@ -374,8 +380,10 @@ pub(super) fn both(name: Name, found: &[(usize, &Node<Directive>)]) -> Node<Argu
         });
     }
     let text = |text: String| Node::new(Value::from(text));
-    let lists = all.unwrap_or_default().into_iter();
-    let lists = lists.map(|list| Node::new(Value::List(list.into_iter().map(text).collect())));
+    let lists = all
+        .unwrap_or_default()
+        .into_iter()
+        .map(|list| Node::new(Value::List(list.into_iter().map(text).collect())));
     argument(name, Value::List(lists.collect()))
 }
 

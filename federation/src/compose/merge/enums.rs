@@ -80,9 +80,10 @@ impl Merge<'_> {
             return true;
         }
         let coordinate = format!("{name}.{value}");
-        let places = missing.iter();
-        let places = places.map(|(at, ty)| self.place(*at, ty.name.location()));
-        let places = places.collect();
+        let places = missing
+            .iter()
+            .map(|(at, ty)| self.place(*at, ty.name.location()))
+            .collect();
         let missing = self.named(missing.iter().map(|(at, _)| *at));
         match (is_input, is_output) {
             // Leaving it out would break answers, and keeping it would break requests.

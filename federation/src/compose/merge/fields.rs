@@ -44,8 +44,10 @@ impl<'m> Merge<'m> {
         sources: &Sources<'m, ExtendedType>,
     ) -> Fields {
         let mut merged = Fields::default();
-        let all = sources.iter().flat_map(|(_, ty)| fields(ty));
-        let all = all.flat_map(|fields| fields.keys());
+        let all = sources
+            .iter()
+            .flat_map(|(_, ty)| fields(ty))
+            .flat_map(|fields| fields.keys());
         let is_own = |field: &&Name| !(name == "Query" && *field == "_service");
         for field in distinct_names(all.filter(is_own)) {
             if let Some(definition) = self.merge_field(name, field, sources) {
@@ -142,8 +144,11 @@ impl<'m> Merge<'m> {
         coordinate: &str,
         sources: &[FieldSource<'m>],
     ) -> Option<Vec<FieldSource<'m>>> {
-        let own = sources.iter().filter(|source| !source.is_external);
-        let own: Vec<_> = own.copied().collect();
+        let own: Vec<_> = sources
+            .iter()
+            .filter(|source| !source.is_external)
+            .copied()
+            .collect();
         if !own.is_empty() {
             return Some(own);
         }
@@ -317,9 +322,11 @@ impl<'m> Merge<'m> {
             .values()
             .filter_map(ExtendedType::as_interface)
             .map(|interface| {
-                let fields = interface.fields.iter();
-                let fields = fields.filter(|(name, _)| lent.contains(&(&interface.name, *name)));
-                let fields = fields.map(|(name, field)| (name.clone(), field.clone()));
+                let fields = interface
+                    .fields
+                    .iter()
+                    .filter(|(name, _)| lent.contains(&(&interface.name, *name)))
+                    .map(|(name, field)| (name.clone(), field.clone()));
                 (interface.name.clone(), fields.collect::<Fields>())
             })
             .filter(|(_, fields)| !fields.is_empty())

@@ -97,8 +97,9 @@ impl<'m> Merge<'m> {
         if self.has_subgraph(from) {
             return None;
         }
-        let meant = self.meant_subgraph(from);
-        let meant = meant.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+        let meant = self
+            .meant_subgraph(from)
+            .map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
         let subgraph = &self.subgraphs[source.at].name;
         Some(format!(
             "`@override(from: \"{from}\")` in `{subgraph}` names no subgraph{meant}"

@@ -40,9 +40,10 @@ impl Merge<'_> {
                 let member = &member.name;
                 let names = self.named(missing.iter().map(|(at, _)| *at));
                 let message = format!("`{member}` is not a member of `{name}` in {names}");
-                let places = missing.iter();
-                let places = places.map(|(at, union)| self.place(*at, union.name.location()));
-                let places = places.collect();
+                let places = missing
+                    .iter()
+                    .map(|(at, union)| self.place(*at, union.name.location()))
+                    .collect();
                 let code = HintCode::INCONSISTENT_UNION_MEMBER;
                 self.hint(code, name.as_str(), places, message);
             }

@@ -37,8 +37,11 @@ pub(super) fn check(merged: &Merged, subgraphs: &[Subgraph], errors: &mut Vec<Co
 
 /// Returns the object types that implement an interface once subgraphs are merged.
 fn implementing<'m>(merged: &'m Merged, interface: &str) -> Vec<&'m Name> {
-    let objects = merged.types.values().filter_map(ExtendedType::as_object);
-    let objects = objects.filter(|object| object.implements_interfaces.contains(interface));
+    let objects = merged
+        .types
+        .values()
+        .filter_map(ExtendedType::as_object)
+        .filter(|object| object.implements_interfaces.contains(interface));
     objects.map(|object| &object.name).collect()
 }
 
@@ -50,8 +53,9 @@ fn check_field(
     errors: &mut Vec<CompositionError>,
 ) {
     let directive = field.directives.get("federation__requires");
-    let required = directive.and_then(|it| text(it, "fields"));
-    let required = required.and_then(|text| parse(&subgraph.schema, ty.name(), text).ok());
+    let required = directive
+        .and_then(|it| text(it, "fields"))
+        .and_then(|text| parse(&subgraph.schema, ty.name(), text).ok());
     let mut needed = required.unwrap_or_default();
     for argument in &field.arguments {
         let taken = taken_from_context(&subgraph.schema, argument);

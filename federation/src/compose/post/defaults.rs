@@ -35,8 +35,9 @@ pub(in crate::compose) fn check(
             let default = found.default_value.as_ref()?;
             Some(subgraph.place(default.location()))
         });
-        let error = CompositionError::new(CompositionCode::INVALID_GRAPHQL, message);
-        let error = error.about(coordinate).at_all(known);
+        let error = CompositionError::new(CompositionCode::INVALID_GRAPHQL, message)
+            .about(coordinate)
+            .at_all(known);
         errors.push(error.help(
             "define what the default value uses in all subgraphs, or use a different \
                         default value",

@@ -58,8 +58,9 @@ fn check_one(
     if let Some(directive) = deprecated.filter(|_| input.is_required()) {
         let message = format!("`{coordinate}` is required, so it cannot be deprecated");
         let place = reading.place(directive.location());
-        let error = CompositionError::new(CompositionCode::INVALID_GRAPHQL, message);
-        let error = error.about(coordinate).at(place);
+        let error = CompositionError::new(CompositionCode::INVALID_GRAPHQL, message)
+            .about(coordinate)
+            .at(place);
         reading.report(error.help("make it nullable or give it a default value first"));
     }
 }

@@ -300,8 +300,10 @@ impl Links {
 
     /// Returns how the subgraph writes a directive of the specification, without `@`.
     pub(crate) fn written<'l>(&'l self, canonical: &str) -> Option<&'l str> {
-        let names = self.directives.iter();
-        let names = names.filter(|(_, other)| **other == canonical);
+        let names = self
+            .directives
+            .iter()
+            .filter(|(_, other)| **other == canonical);
         names.map(|(written, _)| written.as_str()).min()
     }
 

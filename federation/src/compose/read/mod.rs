@@ -129,15 +129,21 @@ pub(super) fn read(
     }
     let mut undefined = undefined(&rewritten, &schema);
     let types = schema.types.values();
-    let marked = types.filter(|ty| ty.directives().has("federation__extends"));
-    let marked: Vec<Name> = marked.map(|ty| ty.name().clone()).collect();
+    let marked: Vec<Name> = types
+        .filter(|ty| ty.directives().has("federation__extends"))
+        .map(|ty| ty.name().clone())
+        .collect();
     // In federation 2, `@extends` means no more than `extend`.
     if links.version == Version::One {
         // Libraries print `@extends` for languages without extensions.
         undefined.extend(marked.iter().cloned());
     }
-    let extended = undefined.iter().cloned().chain(marked);
-    let extended = extended.chain(without_fields(&rewritten)).collect();
+    let extended = undefined
+        .iter()
+        .cloned()
+        .chain(marked)
+        .chain(without_fields(&rewritten))
+        .collect();
     Some(Subgraph {
         name: source.name.clone(),
         url: source.url.clone(),

@@ -7,8 +7,10 @@ use reqwest::header::{AGE, CACHE_CONTROL, HeaderMap};
 
 /// Notes what an answer says of how long it may be kept.
 pub(super) fn note(freshness: &Freshness, headers: &HeaderMap) {
-    let lines = headers.get_all(CACHE_CONTROL).iter();
-    let lines = lines.filter_map(|line| line.to_str().ok());
+    let lines = headers
+        .get_all(CACHE_CONTROL)
+        .iter()
+        .filter_map(|line| line.to_str().ok());
     let (mut seconds, mut shared) = (None, None);
     for directive in lines.flat_map(|line| line.split(',')) {
         let (name, value) = directive.split_once('=').unwrap_or((directive, ""));

@@ -63,8 +63,7 @@ pub(super) fn outgoing(context: &RequestContext) -> Result<HeaderMap, TransportE
         headers.append(header, value);
     }
     if !context.call.request_id.is_empty() {
-        let id = sensitive(&context.call.request_id);
-        let id = id.map_err(|_| TransportError::Forwarded {
+        let id = sensitive(&context.call.request_id).map_err(|_| TransportError::Forwarded {
             name: REQUEST_ID.to_string(),
         })?;
         headers.insert(REQUEST_ID, id);
@@ -143,8 +142,11 @@ mod tests {
         ])
         .unwrap();
         let text = |name: &str| {
-            let values = headers.get_all(name).iter();
-            let values: Vec<&str> = values.map(|value| value.to_str().unwrap()).collect();
+            let values: Vec<&str> = headers
+                .get_all(name)
+                .iter()
+                .map(|value| value.to_str().unwrap())
+                .collect();
             values.join("|")
         };
         assert_eq!(text("authorization"), "Bearer t");

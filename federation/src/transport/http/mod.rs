@@ -88,8 +88,9 @@ impl HttpTransport {
         let mut servers = HashMap::new();
         for (name, address) in addresses {
             let url = Url::parse(address).ok();
-            let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
-            let url = url.ok_or_else(|| HttpOptionsError::Address(name.to_owned()))?;
+            let url = url
+                .filter(|url| matches!(url.scheme(), "http" | "https"))
+                .ok_or_else(|| HttpOptionsError::Address(name.to_owned()))?;
             let exchanges = Semaphore::new(options.max_concurrent_requests);
             let source = options.subscriptions.get(name).cloned();
             let server = Server {
@@ -105,8 +106,8 @@ impl HttpTransport {
         }
         let is_secure = |it: &Server| it.url.scheme() == "https" || it.subscriptions.is_secure();
         let uses_tls = servers.values().any(is_secure);
-        let tls = tls::config(uses_tls, options.authorities.as_deref());
-        let tls = tls.map_err(HttpOptionsError::Tls)?;
+        let tls =
+            tls::config(uses_tls, options.authorities.as_deref()).map_err(HttpOptionsError::Tls)?;
         let client = |builder: ClientBuilder| builder.build().map_err(HttpOptionsError::Client);
         let streaming = |tls| {
             // What has no end has no time-out: whether the other side is there is asked below HTTP.
@@ -134,8 +135,11 @@ impl HttpTransport {
         let headers = headers::outgoing(context)?;
         let permit = server.exchanges.acquire().await;
         let _permit = permit.expect("the semaphore is never closed");
-        let sent = self.client.post(server.url.clone());
-        let sent = sent.headers(headers).body(request.body);
+        let sent = self
+            .client
+            .post(server.url.clone())
+            .headers(headers)
+            .body(request.body);
         let response = answered(sent, &self.options).await?;
         head(response.status());
         media::check(response.status(), response.headers())?;
@@ -195,8 +199,10 @@ impl SubgraphTransport for HttpTransport {
         request: SubgraphRequest,
         context: &RequestContext,
     ) -> Result<Bytes, TransportError> {
-        let server = self.servers.get(&subgraph.name);
-        let server = server.ok_or(TransportError::NotConnected)?;
+        let server = self
+            .servers
+            .get(&subgraph.name)
+            .ok_or(TransportError::NotConnected)?;
         let mut traced = TracedRequest::query(subgraph, &request, context, peer(&server.url));
         let mut status = None;
         let context = traced.context();
@@ -215,8 +221,10 @@ impl SubgraphTransport for HttpTransport {
         subscription: SubgraphSubscription,
         context: &RequestContext,
     ) -> Result<SubgraphEvents, TransportError> {
-        let server = self.servers.get(&subgraph.name);
-        let server = server.ok_or(TransportError::NotConnected)?;
+        let server = self
+            .servers
+            .get(&subgraph.name)
+            .ok_or(TransportError::NotConnected)?;
         let source = &server.subscriptions;
         let peer = peer(source.url());
         let traced = TracedRequest::subscription(subgraph, &subscription, context, peer);

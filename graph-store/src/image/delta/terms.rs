@@ -77,8 +77,10 @@ impl NewTerms {
         let spans = ordered.table(self).spans(condition);
         let places = spans.maybe().iter().flatten();
         let behind = self.first + ordered.numbers.len() as u32..self.end();
-        let found = places.map(|place| ordered.numbers[place as usize]);
-        let mut found: Vec<u32> = found.chain(behind).collect();
+        let mut found: Vec<u32> = places
+            .map(|place| ordered.numbers[place as usize])
+            .chain(behind)
+            .collect();
         found.sort_unstable();
         found
     }
@@ -121,8 +123,7 @@ impl NewTerms {
     }
 
     fn find_hashed(&self, hash: u64, term: TermRef<'_>) -> Option<u32> {
-        let numbers = self.numbers.get(&hash)?.as_slice();
-        let mut numbers = numbers.iter().copied();
+        let mut numbers = self.numbers.get(&hash)?.as_slice().iter().copied();
         numbers.find(|number| Term::as_ref(self.get(*number)) == term)
     }
 

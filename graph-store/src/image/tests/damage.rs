@@ -20,8 +20,9 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
         }
     }
     drop(store);
-    let names = fs::read_dir(folder).unwrap();
-    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let names = names.filter(|name| name != "lock");
     let files = names.map(|name| {
         let content = fs::read(folder.join(&name)).unwrap();
@@ -93,8 +94,9 @@ fn torn_files_are_refused_or_open_to_a_whole_commit() {
 fn flipped_bits_are_refused_or_open_to_a_whole_commit() {
     let folder = tempfile::tempdir().unwrap();
     let files = files(folder.path());
-    let wanted = std::env::var("FLIPS").ok();
-    let wanted: usize = wanted.map_or(150, |count| count.parse().expect("a number"));
+    let wanted: usize = std::env::var("FLIPS")
+        .ok()
+        .map_or(150, |count| count.parse().expect("a number"));
     for (name, content) in &files {
         // Pages that were never written say nothing: the flips meet what does.
         let used: Vec<usize> = (0..content.len()).filter(|at| content[*at] != 0).collect();

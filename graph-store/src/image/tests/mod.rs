@@ -74,8 +74,9 @@ fn records(store: &ImageStore) -> Vec<u64> {
         sequence: 0,
         limit: usize::MAX,
     };
-    let found = block_on(store.records(&query, &CallContext::new()));
-    let found = found.expect("records").into_iter();
+    let found = block_on(store.records(&query, &CallContext::new()))
+        .expect("records")
+        .into_iter();
     found.map(|record| record.sequence).collect()
 }
 

@@ -217,8 +217,11 @@ fn check(memory: usize, events: &[Event]) {
     for event in events {
         match event {
             Event::Commit(removed, added) => {
-                let removed = removed.iter().filter(|quad| !added.contains(quad));
-                let removed: Vec<Quad> = removed.cloned().collect();
+                let removed: Vec<Quad> = removed
+                    .iter()
+                    .filter(|quad| !added.contains(quad))
+                    .cloned()
+                    .collect();
                 quads.retain(|quad| !removed.contains(quad));
                 quads.extend(added.iter().cloned());
                 let added = added.clone();

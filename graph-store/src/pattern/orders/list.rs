@@ -163,8 +163,10 @@ impl<N: Clone + Eq + Hash> OrderedList<N> {
         self.find_in_base(old, &mut removed);
         removed.sort_unstable();
         removed.dedup();
-        let remain = self.inserted.iter();
-        let remain = remain.filter(|inserted| !gone.contains(&inserted.node));
+        let remain = self
+            .inserted
+            .iter()
+            .filter(|inserted| !gone.contains(&inserted.node));
         let inserted = remain.map(|inserted| {
             let next = self.base_position(inserted.before);
             Inserted {

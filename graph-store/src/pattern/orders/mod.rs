@@ -217,8 +217,7 @@ impl<N> KeptOrders<N> {
     /// Returns the orders that writers shall let follow: those that someone has asked for not long ago.
     pub(crate) fn asked(&self) -> Vec<Kept<N>> {
         let mut known = self.known();
-        let asked = known.kept.iter_mut();
-        let asked = asked.filter(|kept| kept.unasked < UNASKED);
+        let asked = known.kept.iter_mut().filter(|kept| kept.unasked < UNASKED);
         let noted = asked.map(|kept| {
             kept.unasked += 1;
             kept.clone()
@@ -366,8 +365,9 @@ impl<S: QuadSource> Walker<'_, S> {
             self.check()?;
             return Ok(Some(list));
         }
-        let spec = found.map(|kept| kept.spec);
-        let spec = spec.unwrap_or_else(|| Arc::new(OrderSpec::of(selection)));
+        let spec = found
+            .map(|kept| kept.spec)
+            .unwrap_or_else(|| Arc::new(OrderSpec::of(selection)));
         let nodes = self.in_order(selection)?.into();
         let version = Version::new(&spec, nodes, changes);
         let list = Arc::clone(&version.list);
@@ -538,8 +538,8 @@ impl<S: QuadSource> Walker<'_, S> {
             let Some(node) = nodes.get(at) else {
                 return Ok(false);
             };
-            let ordering = compare_keys(order.keys, &keys(self, node, order)?, &place.keys);
-            let ordering = ordering.then_with(|| self.source.compare(node, &id));
+            let ordering = compare_keys(order.keys, &keys(self, node, order)?, &place.keys)
+                .then_with(|| self.source.compare(node, &id));
             Ok(ordering.is_lt() || with_it && ordering.is_eq())
         })
     }

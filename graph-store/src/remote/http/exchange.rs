@@ -118,8 +118,7 @@ impl<'a> Exchange<'a> {
             content_type => request.header(CONTENT_TYPE, content_type),
         };
         let request = request.body(change.text.to_owned());
-        let answer = self.send(request, &change.method, change.operation);
-        let answer = answer.await?;
+        let answer = self.send(request, &change.method, change.operation).await?;
         let status = answer.response().status();
         if status.is_success() {
             return Ok(answer);
@@ -132,8 +131,10 @@ impl<'a> Exchange<'a> {
 
     /// Reads a resource; returns the response whatever its status.
     pub(super) async fn get(self, url: Url, accepted: &str) -> Result<Body<'a>, HttpError> {
-        let request = self.channel.request(Method::GET, url);
-        let request = request.header(ACCEPT, accepted);
+        let request = self
+            .channel
+            .request(Method::GET, url)
+            .header(ACCEPT, accepted);
         self.send(request, &Method::GET, "get").await
     }
 

@@ -86,8 +86,10 @@ impl SparqlEndpoint for HttpSession {
 impl UpdateSession for HttpSession {
     async fn update(&self, update: &Update, context: &CallContext) -> Result<(), UpdateError> {
         let endpoint = &*self.endpoint;
-        let kind = endpoint.server_kind(context).await;
-        let kind = kind.map_err(UpdateError::NotExecuted)?;
+        let kind = endpoint
+            .server_kind(context)
+            .await
+            .map_err(UpdateError::NotExecuted)?;
         let cluster = endpoint.cluster();
         let server = *self.server.get_or_init(|| cluster.fit());
         let Some(url) = cluster.servers[server].update_address(kind) else {

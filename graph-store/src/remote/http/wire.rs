@@ -156,8 +156,10 @@ impl Wire {
         cluster.check_fit(self.server)?;
         let read = async {
             let exchange = cluster.on(self.server, context);
-            let body = exchange.query_within(self.url.clone(), self.kind, query);
-            let body = body.await?.limited(cluster.options.max_result_bytes)?;
+            let body = exchange
+                .query_within(self.url.clone(), self.kind, query)
+                .await?
+                .limited(cluster.options.max_result_bytes)?;
             read_rows(body.counted(context), ResultFormat::Json, &wanted).await
         };
         cluster.stay(self.server, read).await

@@ -277,8 +277,9 @@ pub(in crate::remote) fn parts(
                 .push(GraphUpdateOperation::InsertData { data });
         }
     }
-    let updates = updates.into_iter();
-    let updates = updates.map(|(_, update)| Part::Update(update.to_string()));
+    let updates = updates
+        .into_iter()
+        .map(|(_, update)| Part::Update(update.to_string()));
     let added = added.chunks(QUADS).map(|quads| Part::Added(n_quads(quads)));
     Ok(updates.chain(added).collect())
 }

@@ -61,8 +61,9 @@ impl Graphs {
         pattern: &TriplePattern,
         graph: &Variable,
     ) -> Vec<(GraphPattern, Option<Expression>)> {
-        let in_default = self.in_default(pattern.clone());
-        let in_default = in_default.map(|pattern| (pattern, None));
+        let in_default = self
+            .in_default(pattern.clone())
+            .map(|pattern| (pattern, None));
         let named = within(graph.clone(), pattern.clone());
         let named = (named, Some(no_records(graph)));
         in_default.into_iter().chain([named]).collect()
@@ -155,8 +156,9 @@ pub(super) fn where_all(
     pattern: GraphPattern,
     expressions: impl IntoIterator<Item = Expression>,
 ) -> GraphPattern {
-    let all = expressions.into_iter();
-    let all = all.reduce(|left, right| Expression::And(Box::new(left), Box::new(right)));
+    let all = expressions
+        .into_iter()
+        .reduce(|left, right| Expression::And(Box::new(left), Box::new(right)));
     match all {
         Some(all) => filter(pattern, all),
         None => pattern,

@@ -91,10 +91,14 @@ fn counted(found: GraphPattern, count: usize, number: usize) -> GraphPattern {
 fn covered(set: &ReadWriteSet) -> Lists {
     let covered = &set.covered;
     let row = |nodes: &[&NamedNode]| nodes.iter().map(|&node| node.clone().into()).collect();
-    let values = covered.values.iter();
-    let values = values.filter(|(subject, _)| !covered.subjects.contains(subject));
-    let links = covered.links.iter();
-    let links = links.filter(|(_, object)| !covered.objects.contains(object));
+    let values = covered
+        .values
+        .iter()
+        .filter(|(subject, _)| !covered.subjects.contains(subject));
+    let links = covered
+        .links
+        .iter()
+        .filter(|(_, object)| !covered.objects.contains(object));
     let mut lists = Lists::default();
     lists.subjects = covered.subjects.iter().map(|node| row(&[node])).collect();
     lists.values = values.map(|(s, p)| row(&[s, p])).collect();

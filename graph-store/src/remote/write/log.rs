@@ -391,13 +391,16 @@ impl Read {
         };
         let (fences, triples): (Vec<_>, Vec<_>) = triples.into_iter().partition(is_fence);
         let fences = fences.iter().filter(|triple| triple.predicate == SEQUENCE);
-        let abandoned = fences.filter_map(|triple| change_graph::as_sequence(&triple.object));
-        let abandoned = abandoned.collect();
+        let abandoned = fences
+            .filter_map(|triple| change_graph::as_sequence(&triple.object))
+            .collect();
         let forgotten = triples
             .iter()
             .filter(|triple| triple.predicate == FORGOTTEN);
-        let forgotten = forgotten.filter_map(|triple| change_graph::as_sequence(&triple.object));
-        let forgotten = forgotten.max().unwrap_or(0);
+        let forgotten = forgotten
+            .filter_map(|triple| change_graph::as_sequence(&triple.object))
+            .max()
+            .unwrap_or(0);
         let records = change_graph::records(triples);
         Ok(Read {
             records: records.map_err(|error| StoreError::Failed(Box::new(error)))?,
@@ -409,8 +412,10 @@ impl Read {
     /// Returns what comes after a sequence without a gap in which a record can still appear: none, or
     /// one before what is forgotten, or one that no transaction can fill any more.
     fn passable(self, mut last: u64, gaps: &Gaps) -> Vec<(u64, Option<ChangeRecord>)> {
-        let records = self.records.into_iter();
-        let records = records.map(|record| (record.sequence, Some(record)));
+        let records = self
+            .records
+            .into_iter()
+            .map(|record| (record.sequence, Some(record)));
         let fences = self.abandoned.into_iter().map(|sequence| (sequence, None));
         let mut all: Vec<_> = records.chain(fences).collect();
         all.sort_by_key(|(sequence, _)| *sequence);

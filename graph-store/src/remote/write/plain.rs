@@ -208,8 +208,9 @@ impl PlainTransaction {
             added: change_graph::quads(record),
         };
         check_change(&marker, DotSegments::Kept)?;
-        let rows = Rows::removed(self.graphs, &change.removed, &self.read_write_set.blank)?;
-        let rows = rows.and_added(&change.added).and_added(&marker.added);
+        let rows = Rows::removed(self.graphs, &change.removed, &self.read_write_set.blank)?
+            .and_added(&change.added)
+            .and_added(&marker.added);
         Ok(update(vec![rows.operation(Some(guard))]))
     }
 

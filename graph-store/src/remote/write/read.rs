@@ -132,8 +132,10 @@ pub(in crate::remote) fn quads_of(
 pub(in crate::remote) fn every_quad(graphs: Graphs) -> Query {
     let columns = ["s", "p", "o", "g"].map(var);
     let spo = triple(var("s"), var("p"), var("o"));
-    let each = graphs.each(&spo, &var("g")).into_iter();
-    let each = each.map(|(found, is_data)| where_all(found, is_data));
+    let each = graphs
+        .each(&spo, &var("g"))
+        .into_iter()
+        .map(|(found, is_data)| where_all(found, is_data));
     Query::Select {
         dataset: None,
         pattern: select(&columns, any_of(each.collect())),

@@ -12,11 +12,18 @@ fn main() {
 
 /// Returns the names of the fields of `Query`.
 fn root_fields(sdl: &str) -> impl Iterator<Item = &str> {
-    let query = sdl.split("\ntype Query {\n").nth(1).unwrap_or_default();
-    let query = query.split("\n}").next().unwrap_or_default();
+    let query = sdl
+        .split("\ntype Query {\n")
+        .nth(1)
+        .unwrap_or_default()
+        .split("\n}")
+        .next()
+        .unwrap_or_default();
     // Fields stand two columns in; arguments and closing brackets are elsewhere.
-    let fields = query.lines().filter_map(|line| line.strip_prefix("  "));
-    let fields = fields.filter(|line| line.starts_with(char::is_alphabetic));
+    let fields = query
+        .lines()
+        .filter_map(|line| line.strip_prefix("  "))
+        .filter(|line| line.starts_with(char::is_alphabetic));
     fields.filter_map(|line| line.split(['(', ':']).next())
 }
 

@@ -209,8 +209,10 @@ mod tests {
             let caller = Caller::default().with_claims(claims);
             expiry(&caller, Duration::from_secs(1_000)).map(|left| left.as_secs())
         };
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let now = now.unwrap().as_secs();
+        let now = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap()
+            .as_secs();
         assert!(matches!(
             left(json!({"exp": now + 60})),
             Some(1_000..=1_060)

@@ -102,8 +102,10 @@ impl EventsBody {
         self.memory = memory;
         let end = Bytes::from_static(b"\n\n");
         let segments = segments.into_iter().map(one_line);
-        let event = std::iter::once(Bytes::from_static(NEXT)).chain(segments);
-        let event: Vec<Bytes> = event.chain([end]).collect();
+        let event: Vec<Bytes> = std::iter::once(Bytes::from_static(NEXT))
+            .chain(segments)
+            .chain([end])
+            .collect();
         if event.iter().map(Bytes::len).sum::<usize>() <= ONE_SEGMENT {
             self.segments.push_back(event.concat().into())
         } else {

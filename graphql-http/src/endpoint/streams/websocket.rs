@@ -54,8 +54,9 @@ pub(crate) async fn upgrade(
     Sender(caller): Sender,
     mut parts: Parts,
 ) -> Result<HttpResponse, HttpError> {
-    let upgrade = WebSocketUpgrade::from_request_parts(&mut parts, &()).await;
-    let upgrade = upgrade.map_err(|refused| handshake(refused.body_text()))?;
+    let upgrade = WebSocketUpgrade::from_request_parts(&mut parts, &())
+        .await
+        .map_err(|refused| handshake(refused.body_text()))?;
     let longest = streams.options.max_message_bytes;
     let upgrade = upgrade
         .protocols([PROTOCOL])

@@ -84,11 +84,14 @@ impl<'v> Grouper<'v> {
         let Measured::Values(values, measure) = measured else {
             return;
         };
-        let known = self.measured.iter().position(|(known, _)| *known == values);
-        let known = known.unwrap_or_else(|| {
-            self.measured.push((values, Needs::default()));
-            self.measured.len() - 1
-        });
+        let known = self
+            .measured
+            .iter()
+            .position(|(known, _)| *known == values)
+            .unwrap_or_else(|| {
+                self.measured.push((values, Needs::default()));
+                self.measured.len() - 1
+            });
         self.measured[known].1.add(measure);
     }
 
@@ -171,8 +174,11 @@ impl<'v> Grouper<'v> {
         values: usize,
         measure: Measure,
     ) -> Measurement<'v> {
-        let position = self.measured.iter().position(|(known, _)| *known == values);
-        let position = position.expect("what is measured was announced");
+        let position = self
+            .measured
+            .iter()
+            .position(|(known, _)| *known == values)
+            .expect("what is measured was announced");
         group.tallies[position].measure(measure)
     }
 

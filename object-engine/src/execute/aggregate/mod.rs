@@ -298,8 +298,9 @@ impl<'a> Writer<'a> {
         match reason {
             NoGroups::TooMany(limit) => {
                 let message = format!("there are more than {limit} groups");
-                let error = GraphqlError::new(code::LIMIT_GROUPS, message);
-                let error = error.at(location).on(self.answer.path());
+                let error = GraphqlError::new(code::LIMIT_GROUPS, message)
+                    .at(location)
+                    .on(self.answer.path());
                 self.answer.push_error(error.with("limit", *limit));
             }
             NoGroups::OutOfRange => {

@@ -75,9 +75,10 @@ impl<'a> Planner<'_, 'a> {
         }
         // A field that narrows its range keeps the type declared by its interface.
         let ty = type_of(nodes[0]);
-        let target = ty.strip_suffix("_Aggregate");
-        let target = target.and_then(|ty| self.input.api.type_ref(ty));
-        let target = target.expect("aggregates are named after the type of their objects");
+        let target = ty
+            .strip_suffix("_Aggregate")
+            .and_then(|ty| self.input.api.type_ref(ty))
+            .expect("aggregates are named after the type of their objects");
         let Some((level, aggregation)) = self.aggregation_of(target, nodes, &scope)? else {
             return Ok(None);
         };
@@ -395,8 +396,9 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
                     }
                 }
                 (_, measures) => {
-                    let values = self.values_allowed("orderBy", name);
-                    let values = values.map_err(|error| error.at(location))?;
+                    let values = self
+                        .values_allowed("orderBy", name)
+                        .map_err(|error| error.at(location))?;
                     for (name, direction) in entries(measures, location)? {
                         let measure = Measure::from_name(name).ok_or_else(|| invalid(location))?;
                         let by = GroupOrderBy::Measured(Measured::Values(values, measure));
@@ -423,8 +425,7 @@ impl<'b, 'p, 'a> AggregationBuilder<'b, 'p, 'a> {
             Some(Field::Type) => self.types(),
             Some(Field::Property(id)) => {
                 let view = self.planner.input.view();
-                let readings = property_readings(view, self.target, name, show_alike);
-                let readings = readings.into_iter();
+                let readings = property_readings(view, self.target, name, show_alike).into_iter();
                 let read = readings.map(|reading| {
                     let values = self.of(reading.rows, |this| this.property(reading.by));
                     (reading.objects, values)

@@ -45,8 +45,10 @@ impl<'h, 'b, 'p, 'a> HavingBuilder<'h, 'b, 'p, 'a> {
             "NOT" => Ok(Having::Not(Box::new(this.having(value)?))),
             "count" => this.comparisons(Measured::Objects, Scalar::Int, value),
             name => {
-                let values = this.aggregation.values_allowed("having", name);
-                let values = values.map_err(|error| error.at(this.location))?;
+                let values = this
+                    .aggregation
+                    .values_allowed("having", name)
+                    .map_err(|error| error.at(this.location))?;
                 this.measures(values, value)
             }
         })

@@ -229,12 +229,14 @@ impl<'a> Aggregator<'a> {
                 *answers = self.run(inner, &documents, level)?;
             }
         }
-        let buckets = kept.into_iter().zip(inner_answers);
-        let buckets = buckets.map(|((key, count), aggregations)| Bucket {
-            key: value_of(leaf.kind, key),
-            count,
-            aggregations,
-        });
+        let buckets = kept
+            .into_iter()
+            .zip(inner_answers)
+            .map(|((key, count), aggregations)| Bucket {
+                key: value_of(leaf.kind, key),
+                count,
+                aggregations,
+            });
         Ok(AggregationContent::Buckets {
             buckets: buckets.collect(),
             other,

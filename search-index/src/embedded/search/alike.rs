@@ -131,8 +131,13 @@ impl Alike {
             None => (0, self.edits - first),
         };
         let width = 2 * self.edits + 2 - shift;
-        let window = self.rest.get(start..).unwrap_or_default();
-        let window = window.iter().take(width).enumerate();
+        let window = self
+            .rest
+            .get(start..)
+            .unwrap_or_default()
+            .iter()
+            .take(width)
+            .enumerate();
         window.fold(0, |equal, (at, character)| {
             equal | u8::from(u32::from(*character) == reached.character) << (at + shift)
         })

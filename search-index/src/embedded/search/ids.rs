@@ -49,8 +49,9 @@ pub(in crate::embedded) fn ids(
 
 /// Returns whether a document with the term is not deleted.
 fn is_there(segment: &Segment, index: &InvertedIndexReader, info: &TermInfo) -> Result<bool> {
-    let postings = index.read_postings_from_terminfo(info, IndexRecordOption::Basic);
-    let mut postings = postings.map_err(failed)?;
+    let mut postings = index
+        .read_postings_from_terminfo(info, IndexRecordOption::Basic)
+        .map_err(failed)?;
     while postings.doc() != TERMINATED {
         if segment.is_alive(postings.doc()) {
             return Ok(true);

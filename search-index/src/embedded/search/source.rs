@@ -116,8 +116,9 @@ impl Collector<'_> {
         info: &TermInfo,
     ) -> Result<(), EngineError> {
         self.watch.step()?;
-        let postings = index.read_postings_from_terminfo(info, IndexRecordOption::Basic);
-        let mut postings = postings.map_err(failed)?;
+        let mut postings = index
+            .read_postings_from_terminfo(info, IndexRecordOption::Basic)
+            .map_err(failed)?;
         let mut doc = postings.doc();
         while doc != TERMINATED {
             self.bits.insert(doc);

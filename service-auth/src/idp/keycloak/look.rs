@@ -8,8 +8,10 @@ use crate::idp::IdpError;
 impl Keycloak {
     /// Finds a client by its `client_id`.
     pub(super) async fn client(&self, client_id: &str) -> Result<Option<Value>, IdpError> {
-        let found = self.list(&["clients"], &[("clientId", client_id)]).await?;
-        let mut found = found.into_iter();
+        let mut found = self
+            .list(&["clients"], &[("clientId", client_id)])
+            .await?
+            .into_iter();
         Ok(found.find(|client| client["clientId"] == client_id))
     }
 

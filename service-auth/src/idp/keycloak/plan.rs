@@ -45,8 +45,10 @@ impl Keycloak {
             }
             return Ok(steps);
         };
-        let profile = self.get(&["users", "profile"], &[]).await?;
-        let profile = profile.unwrap_or_default();
+        let profile = self
+            .get(&["users", "profile"], &[])
+            .await?
+            .unwrap_or_default();
         let required = required_of(&profile, &unsaid);
         if required.is_empty() {
             return Ok(Vec::new());
@@ -89,8 +91,9 @@ impl Keycloak {
     }
 
     fn plan_mappers(&self, client: &str, found: &Value) -> Vec<Step> {
-        let all = found["protocolMappers"].as_array();
-        let all = all.map_or(&[][..], Vec::as_slice);
+        let all = found["protocolMappers"]
+            .as_array()
+            .map_or(&[][..], Vec::as_slice);
         let steps = self.mappers().into_iter().filter_map(|wanted| {
             let name = wanted["name"].as_str().unwrap_or_default().to_owned();
             let found = all.iter().find(|found| found["name"] == name.as_str());
@@ -162,8 +165,10 @@ impl Keycloak {
                 }
             }
         }
-        let missing = roles.iter().map(|role| &role.name);
-        let missing = missing.filter(|name| !in_scope.iter().any(|of| of["name"] == name.as_str()));
+        let missing = roles
+            .iter()
+            .map(|role| &role.name)
+            .filter(|name| !in_scope.iter().any(|of| of["name"] == name.as_str()));
         let missing: Vec<String> = missing.cloned().collect();
         if !missing.is_empty() {
             let title = format!(

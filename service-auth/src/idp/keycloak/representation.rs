@@ -146,8 +146,9 @@ pub(super) fn relaxed_profile(profile: &Value, attributes: &[&str]) -> Option<Va
 pub(super) fn required_of(profile: &Value, attributes: &[&str]) -> Vec<String> {
     let all = profile["attributes"].as_array().into_iter().flatten();
     let required = all.filter(|attribute| attribute["required"].is_object());
-    let names = required.filter_map(|attribute| attribute["name"].as_str());
-    let names = names.filter(|name| attributes.contains(name));
+    let names = required
+        .filter_map(|attribute| attribute["name"].as_str())
+        .filter(|name| attributes.contains(name));
     names.map(str::to_owned).collect()
 }
 

@@ -117,8 +117,11 @@ impl Events {
             }
             // Comments alone could arrive faster than they are read.
             tokio::task::consume_budget().await;
-            let chunk = self.response.chunk().await;
-            let chunk = chunk.map_err(|error| failed(error, TransportError::Broken))?;
+            let chunk = self
+                .response
+                .chunk()
+                .await
+                .map_err(|error| failed(error, TransportError::Broken))?;
             self.left = chunk.ok_or(TransportError::Protocol(
                 "the events end without one of the type `complete`",
             ))?;

@@ -110,8 +110,10 @@ async fn connected(
     if !has_agreed {
         return Err(TransportError::NoEvents(PROTOCOL));
     }
-    let upgraded = response.upgrade().await;
-    let upgraded = upgraded.map_err(|error| failed(error, TransportError::Connection))?;
+    let upgraded = response
+        .upgrade()
+        .await
+        .map_err(|error| failed(error, TransportError::Connection))?;
     let longest = limit.saturating_add(ENVELOPE);
     let config = WebSocketConfig::default()
         .read_buffer_size(BUFFER)
@@ -132,8 +134,8 @@ fn handshake(mut headers: HeaderMap, key: &str) -> Result<HeaderMap, TransportEr
             headers.remove(name);
         }
     }
-    let key = HeaderValue::from_str(key);
-    let key = key.map_err(|error| TransportError::Connection(Box::new(error)))?;
+    let key =
+        HeaderValue::from_str(key).map_err(|error| TransportError::Connection(Box::new(error)))?;
     headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
     headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
     headers.insert(SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
