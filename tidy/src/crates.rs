@@ -11,24 +11,24 @@ use crate::workspace::{Member, Workspace};
 /// The document that describes each crate.
 const DOCUMENT: &str = "ARCHITECTURE.md";
 
-/// Where the floors are.
-const FLOORS: &str = "tidy/src/rules.rs";
+/// Where the layers are.
+const LAYERS: &str = "tidy/src/rules.rs";
 
 /// Holds the manifests to the rules, and the document to the crates.
 #[must_use]
 pub fn check(workspace: &Workspace, rules: &Rules) -> Vec<Finding> {
-    let floors = floors(rules);
+    let layers = layers(rules);
     let mut findings = Vec::new();
     for member in &workspace.members {
-        match floors.get(member.name.as_str()) {
+        match layers.get(member.name.as_str()) {
             None => findings.push(homeless(member)),
-            Some(floor) => findings.extend(climbs(member, *floor, &floors)),
+            Some(layer) => findings.extend(climbs(member, *layer, &layers)),
         }
     }
     let names: BTreeSet<&str> = workspace.members.iter().map(|it| &*it.name).collect();
-    let gone = floors.keys().filter(|name| !names.contains(*name));
+    let gone = layers.keys().filter(|name| !names.contains(*name));
     findings.extend(gone.map(|name| Finding {
-        message: format!("{FLOORS} has a place for `{name}`, which is no crate of the workspace"),
+        message: format!("{LAYERS} has a place for `{name}`, which is no crate of the workspace"),
         locations: Vec::new(),
         help: "remove it there".to_owned(),
     }));
@@ -61,9 +61,9 @@ pub(crate) fn listed<'n>(names: impl IntoIterator<Item = &'n String>) -> String 
     names.join(", ")
 }
 
-fn floors(rules: &Rules) -> BTreeMap<&'static str, usize> {
-    let floors = rules.floors.iter().enumerate();
-    let places = floors.flat_map(|(floor, names)| names.iter().map(move |name| (*name, floor)));
+fn layers(rules: &Rules) -> BTreeMap<&'static str, usize> {
+    let layers = rules.layers.iter().enumerate();
+    let places = layers.flat_map(|(layer, names)| names.iter().map(move |name| (*name, layer)));
     places.collect()
 }
 
@@ -75,15 +75,15 @@ fn edges(workspace: &Workspace) -> Edges {
 
 fn homeless(member: &Member) -> Finding {
     Finding {
-        message: format!("`{}` stands on no floor", member.name),
+        message: format!("`{}` has no layer", member.name),
         locations: vec![whole(&member.manifest)],
-        help: format!("Give it a place in {FLOORS}, above all that it depends on."),
+        help: format!("Give it a place in {LAYERS}, above all that it depends on."),
     }
 }
 
 /// Returns the edges of a crate that do not lead down.
-fn climbs(member: &Member, floor: usize, floors: &BTreeMap<&str, usize>) -> Vec<Finding> {
-    let is_below = |name: &str| floors.get(name).is_none_or(|below| *below < floor);
+fn climbs(member: &Member, layer: usize, layers: &BTreeMap<&str, usize>) -> Vec<Finding> {
+    let is_below = |name: &str| layers.get(name).is_none_or(|below| *below < layer);
     let climbing = member.normal.iter().filter(|(name, _)| !is_below(name));
     let findings = climbing.map(|(name, location)| Finding {
         message: format!(
@@ -93,7 +93,7 @@ fn climbs(member: &Member, floor: usize, floors: &BTreeMap<&str, usize>) -> Vec<
         locations: vec![location.clone()],
         help: format!(
             "A new edge between crates is the most suspicious change there is: can what is needed\n\
-             move down, or be given by a crate above? If it is meant, move the crates in {FLOORS}."
+             move down, or be given by a crate above? If it is meant, move the crates in {LAYERS}."
         ),
     });
     findings.collect()

@@ -13,14 +13,14 @@ const DEPTH: usize = 8;
 /// Holds the files of a library to the bound on those that import each other, where there is one.
 #[must_use]
 pub fn check(name: &str, library: &Library, rules: &Rules) -> Vec<Finding> {
-    if rules.rings.crates.contains(&name) {
-        rings(library, rules.rings.most)
+    if rules.cycles.crates.contains(&name) {
+        cycles(library, rules.cycles.most)
     } else {
         Vec::new()
     }
 }
 
-fn rings(library: &Library, most: usize) -> Vec<Finding> {
+fn cycles(library: &Library, most: usize) -> Vec<Finding> {
     let mut edges: Edges = Edges::new();
     let mut places: BTreeMap<(&String, &String), &Location> = BTreeMap::new();
     for used in &library.paths {
@@ -36,7 +36,7 @@ fn rings(library: &Library, most: usize) -> Vec<Finding> {
     }
     let groups = graph::groups(&edges).into_iter();
     let large = groups.filter(|group| group.len() > most);
-    large.map(|group| ring(&group, &places, most)).collect()
+    large.map(|group| cycle(&group, &places, most)).collect()
 }
 
 /// Returns the module that defines what a path leads to.
@@ -60,7 +60,7 @@ fn defining(library: &Library, target: &[String], depth: usize) -> Vec<String> {
     module
 }
 
-fn ring(
+fn cycle(
     group: &BTreeSet<String>,
     places: &BTreeMap<(&String, &String), &Location>,
     most: usize,

@@ -1,18 +1,18 @@
-//! Rings in a graph of names, and an order from the ground up where there is none.
+//! Cycles in a graph of names, and an order from the ground up where there is none.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// For each name, the names that it depends on.
 pub type Edges = BTreeMap<String, BTreeSet<String>>;
 
-/// Returns for each group of names that reach each other its shortest ring, first name repeated
+/// Returns for each group of names that reach each other its shortest cycle, first name repeated
 /// at the end.
 #[must_use]
-pub fn rings(edges: &Edges) -> Vec<Vec<String>> {
+pub fn cycles(edges: &Edges) -> Vec<Vec<String>> {
     let groups = groups(edges).into_iter();
     let shortest = groups.filter_map(|group| {
-        let rings = group.iter().filter_map(|name| ring_through(edges, name));
-        rings.min_by_key(Vec::len)
+        let cycles = group.iter().filter_map(|name| cycle_through(edges, name));
+        cycles.min_by_key(Vec::len)
     });
     shortest.collect()
 }
@@ -37,7 +37,7 @@ pub fn groups(edges: &Edges) -> Vec<BTreeSet<String>> {
     groups
 }
 
-/// Returns the names, each after all that it depends on; names of a ring one after the other.
+/// Returns the names, each after all that it depends on; names of a cycle one after the other.
 #[must_use]
 pub fn from_the_ground_up(edges: &Edges) -> Vec<String> {
     let mut order: Vec<String> = Vec::new();
@@ -50,7 +50,7 @@ pub fn from_the_ground_up(edges: &Edges) -> Vec<String> {
         let counts = left.iter().map(|name| (*name, below(name)));
         let counts: Vec<(&String, BTreeSet<&String>)> = counts.collect();
         let lowest = counts.iter().map(|(_, below)| below.len()).min();
-        // Nothing is below the lowest names, or what is below is a ring that they are part of.
+        // Nothing is below the lowest names, or what is below is a cycle that they are part of.
         let is_lowest = |(name, below): &(&String, BTreeSet<&String>)| {
             Some(below.len()) == lowest && (below.is_empty() || below.contains(name))
         };
@@ -77,7 +77,7 @@ fn reachable<'e>(edges: &'e Edges, start: &str) -> BTreeSet<&'e String> {
 }
 
 /// The shortest way from a name back to itself.
-fn ring_through(edges: &Edges, start: &str) -> Option<Vec<String>> {
+fn cycle_through(edges: &Edges, start: &str) -> Option<Vec<String>> {
     way(edges, start, start)
 }
 
@@ -122,7 +122,7 @@ mod tests {
             ("x", &["y"]),
             ("y", &["x", "d"]),
         ]);
-        assert_eq!(rings(&edges), [vec!["b", "c", "b"], vec!["x", "y", "x"]]);
+        assert_eq!(cycles(&edges), [vec!["b", "c", "b"], vec!["x", "y", "x"]]);
     }
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
             ("middle", &["base"]),
             ("base", &[]),
         ]);
-        assert_eq!(rings(&edges), [[""; 0]; 0]);
+        assert_eq!(cycles(&edges), [[""; 0]; 0]);
         assert_eq!(from_the_ground_up(&edges), ["base", "middle", "top"]);
     }
 

@@ -1,8 +1,8 @@
 //! Holds the edges between crates, and between the modules of each crate, to the rules of the house.
 //!
-//! Crates stand on floors: one depends on those of lower floors alone, and some must not lead to each
+//! Crates are in layers: one depends only on those of lower layers, and some must not lead to each
 //! other at all; see [`rules`]. The modules of a crate, which are those that `lib.rs` declares, import
-//! each other without a ring, and from where an item is defined. In the upper crates, few files may import
+//! each other without a cycle, and from where an item is defined. In the upper crates, few files may import
 //! each other either. `ARCHITECTURE.md` describes every
 //! crate; what depends on what is not written there, but printed on demand:
 //! `cargo run -p tidy -- crates`, or `-- modules soml-core`.

@@ -8,12 +8,12 @@ use crate::graph::{self, Edges};
 use crate::source::{self, Import, Library};
 use crate::workspace::Workspace;
 
-/// Looks for rings between the modules of a library, and for imports that hide where they come from.
+/// Looks for cycles between the modules of a library, and for imports that hide where they come from.
 #[must_use]
 pub fn check(name: &str, library: &Library) -> Vec<Finding> {
     let (uses, mut findings) = uses(library);
     findings.extend(library.macro_uses.iter().map(hidden_macros));
-    findings.extend(rings(name, &edges(library, &uses), &uses));
+    findings.extend(cycles(name, &edges(library, &uses), &uses));
     findings
 }
 
@@ -120,17 +120,17 @@ fn hidden_macros(declared: &Location) -> Finding {
     }
 }
 
-fn rings(name: &str, edges: &Edges, uses: &Uses) -> Vec<Finding> {
-    let ring = |ring: Vec<String>| {
-        let steps = ring.windows(2).filter_map(|step| {
+fn cycles(name: &str, edges: &Edges, uses: &Uses) -> Vec<Finding> {
+    let cycle = |cycle: Vec<String>| {
+        let steps = cycle.windows(2).filter_map(|step| {
             let first = uses.get(&(step[0].clone(), step[1].clone()))?.first()?;
             Some(format!("`{}` imports `{}` at {first}", step[0], step[1]))
         });
         let steps: Vec<String> = steps.collect();
         Finding {
             message: format!(
-                "modules of `{name}` import each other in a ring: `{}`",
-                ring.join("` → `")
+                "modules of `{name}` import each other in a cycle: `{}`",
+                cycle.join("` → `")
             ),
             locations: Vec::new(),
             help: format!(
@@ -139,5 +139,5 @@ fn rings(name: &str, edges: &Edges, uses: &Uses) -> Vec<Finding> {
             ),
         }
     };
-    graph::rings(edges).into_iter().map(ring).collect()
+    graph::cycles(edges).into_iter().map(cycle).collect()
 }

@@ -1,19 +1,19 @@
-//! What may depend on what: the floors of the house, and edges that no floor forbids and nobody wants.
+//! What may depend on what: the layers of the crates, and edges that no layer forbids but that are unwanted.
 
 /// The rules that a workspace is held to.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// The crates from the ground up. One depends on those of lower floors alone.
-    pub floors: &'static [&'static [&'static str]],
+    /// The crates from the ground up. One depends only on those of lower layers.
+    pub layers: &'static [&'static [&'static str]],
     /// Edges that must not be there, not even by way of other crates.
     pub forbidden: &'static [Forbidden],
-    /// How many files may import each other in a ring, and the crates where that is checked.
-    pub rings: RingsOfFiles,
+    /// How many files may import each other in a cycle, and the crates where that is checked.
+    pub cycles: FileCycles,
 }
 
 /// A bound on files that import each other.
 #[derive(Clone, Copy, Debug)]
-pub struct RingsOfFiles {
+pub struct FileCycles {
     /// The greatest number of files, each of which leads to all others.
     pub most: usize,
     /// The crates that are held to it.
@@ -33,7 +33,7 @@ pub struct Forbidden {
 
 /// The rules of this workspace.
 pub const RULES: Rules = Rules {
-    floors: &[
+    layers: &[
         &["traces"],
         &[
             "tidy",
@@ -112,7 +112,7 @@ pub const RULES: Rules = Rules {
             why: "any service can verify tokens",
         },
     ],
-    rings: RingsOfFiles {
+    cycles: FileCycles {
         most: 3,
         crates: &[
             "service-auth",

@@ -4,30 +4,30 @@ use std::fs;
 use std::path::Path;
 
 use tempfile::TempDir;
-use tidy::rules::{Forbidden, RingsOfFiles, Rules};
+use tidy::rules::{FileCycles, Forbidden, Rules};
 
 const DOCUMENT: &str = "# Crates\n\n`low` is low, and `high` is high.\n";
 
-const RINGS: RingsOfFiles = RingsOfFiles {
+const CYCLES: FileCycles = FileCycles {
     most: 3,
     crates: &["low"],
 };
 
 const RULES: Rules = Rules {
-    floors: &[&["low"], &["high"]],
+    layers: &[&["low"], &["high"]],
     forbidden: &[],
-    rings: RINGS,
+    cycles: CYCLES,
 };
 
 /// Rules for more crates.
 const MORE: Rules = Rules {
-    floors: &[&["low", "other"], &["high"], &["higher"]],
+    layers: &[&["low", "other"], &["high"], &["higher"]],
     forbidden: &[Forbidden {
         from: "higher",
         to: "other",
         why: "they are strangers",
     }],
-    rings: RINGS,
+    cycles: CYCLES,
 };
 
 const BASE: &str = "//! Everything small.\n\npub struct Item;\n";
@@ -94,7 +94,7 @@ fn manifest(name: &str, rest: &str) -> String {
 /// What must be said of `base` importing `top` by a path on a line.
 fn is_forbidden(made_up: &MadeUp, line: usize, path: &str) {
     let expected = format!(
-        "modules of `low` import each other in a ring: `base` → `top` → `base`
+        "modules of `low` import each other in a cycle: `base` → `top` → `base`
     `base` imports `top` at low/src/base.rs:{line}: `{path}`
     `top` imports `base` at low/src/top.rs:3: `crate::base::Item`
     Move what the lower one needs down to it, or into a module below both."
@@ -288,7 +288,7 @@ fn with_crates(crates: &[(&str, &str)]) -> MadeUp {
 }
 
 #[test]
-fn a_crate_depends_on_lower_floors_alone() {
+fn a_crate_depends_on_lower_layers_only() {
     let made_up = with_crates(&[("other", ""), ("higher", "")]);
     let needs = "[build-dependencies]\nrenamed = { path = \"../other\", package = \"other\" }\n";
     made_up.write("low/Cargo.toml", &manifest("low", needs));
@@ -317,12 +317,12 @@ fn a_forbidden_edge_is_found_by_whatever_way() {
 }
 
 #[test]
-fn every_crate_has_a_floor_and_a_description() {
+fn every_crate_has_a_layer_and_a_description() {
     let made_up = with_crates(&[("other", ""), ("higher", ""), ("stray", "")]);
     made_up.write("ARCHITECTURE.md", DOCUMENT);
     let report = made_up.report().join("\n");
     for expected in [
-        "`stray` stands on no floor\n  at stray/Cargo.toml",
+        "`stray` has no layer\n  at stray/Cargo.toml",
         "ARCHITECTURE.md does not say what `stray` is for\n  at stray/Cargo.toml",
         "ARCHITECTURE.md does not say what `other` is for",
     ] {
@@ -374,28 +374,28 @@ fn more_files_than_allowed_that_import_each_other_are_reported_also_where_a_modu
     made_up.edit(
         "low/src/lib.rs",
         "pub mod top;\n",
-        "pub mod top;\npub mod ring;\n",
+        "pub mod top;\npub mod cycle;\n",
     );
     let parts =
-        "//! A ring.\n\nmod a;\nmod b;\nmod c;\n\npub use a::A;\npub use b::B;\npub use c::C;\n";
-    made_up.write("low/src/ring/mod.rs", parts);
+        "//! A cycle.\n\nmod a;\nmod b;\nmod c;\n\npub use a::A;\npub use b::B;\npub use c::C;\n";
+    made_up.write("low/src/cycle/mod.rs", parts);
     for (file, name, next) in [("a", "A", "b::B"), ("b", "B", "c::C"), ("c", "C", "a::A")] {
         let text =
             format!("use super::{next} as Next;\n\npub struct {name}(pub Option<Box<Next>>);\n");
-        made_up.write(&format!("low/src/ring/{file}.rs"), &text);
+        made_up.write(&format!("low/src/cycle/{file}.rs"), &text);
     }
     assert_eq!(made_up.report(), [""; 0]);
-    made_up.edit("low/src/ring/mod.rs", "mod c;\n", "mod c;\nmod d;\n");
+    made_up.edit("low/src/cycle/mod.rs", "mod c;\n", "mod c;\nmod d;\n");
     made_up.write(
-        "low/src/ring/d.rs",
-        "use crate::ring::A;\n\npub struct D(pub A);\n",
+        "low/src/cycle/d.rs",
+        "use crate::cycle::A;\n\npub struct D(pub A);\n",
     );
     assert_eq!(made_up.report(), [""; 0]);
-    made_up.edit("low/src/ring/c.rs", "a::A", "d::D");
+    made_up.edit("low/src/cycle/c.rs", "a::A", "d::D");
     let finding = made_up.finding();
     assert!(
         finding.contains("4 files import each other, and at most 3 may"),
         "{finding}"
     );
-    assert!(finding.contains("low/src/ring/d.rs"), "{finding}");
+    assert!(finding.contains("low/src/cycle/d.rs"), "{finding}");
 }
