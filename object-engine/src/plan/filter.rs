@@ -192,8 +192,9 @@ impl<'a> FilterBuilder<'a> {
         Ok((!self.claims.do_not_fit).then_some(condition))
     }
 
-    /// Translates a condition of a role, with a parameter in place of what each comparison with claims compares with. Known
-    /// comparisons go down, and all come back: the number of a parameter is the place of its comparison.
+    /// Translates a condition of a role, with a parameter in place of the operand of each comparison with claims. Takes the
+    /// comparisons that have parameters already, and returns them with the new ones: the number of a parameter is the
+    /// index of its comparison.
     pub(crate) fn parametrized(
         mut self,
         ty: TypeRef,
@@ -240,7 +241,12 @@ impl<'a> FilterBuilder<'a> {
     }
 
     fn error(&self, code: ErrorCode, message: impl Into<String>) -> GraphqlError {
-        GraphqlError::new(code, message)
+        self.located(GraphqlError::new(code, message))
+    }
+
+    /// Adds the position of the argument, and the path of keys to the current operand.
+    fn located(&self, error: GraphqlError) -> GraphqlError {
+        error
             .at(self.location)
             .with("argumentPath", self.keys.join("."))
     }
@@ -417,13 +423,12 @@ impl<'a> FilterBuilder<'a> {
         ))
     }
 
-    /// Refuses a key that speaks of what cannot be read (docs/access.md, "What a caller sees").
+    /// Refuses a key for what cannot be read (docs/access.md, "What a caller sees").
     fn require(&self, holds: bool, key: &str) -> Result<()> {
         if holds {
             return Ok(());
         }
-        let error = self.view.denied(&self.keys[0], key).at(self.location);
-        Err(error.with("argumentPath", self.keys.join(".")))
+        Err(self.located(self.view.denied(&self.keys[0], key)))
     }
 
     fn readable(&self, ty: TypeRef, part: Part, key: &str) -> Result<Shown> {
@@ -709,12 +714,7 @@ impl<'a> FilterBuilder<'a> {
     fn lang(&self, value: &Input) -> Result<TermCondition> {
         self.refuse_claim(value, "lang")?;
         let text = value.as_text().unwrap_or_default();
-        let location = |error: GraphqlError| {
-            error
-                .at(self.location)
-                .with("argumentPath", self.keys.join("."))
-        };
-        let spec = lang_spec(text, self.limits).map_err(location)?;
+        let spec = lang_spec(text, self.limits).map_err(|error| self.located(error))?;
         lang_condition(&spec).map_err(|message| self.error(code::LANG_SPEC_INVALID, message))
     }
 }
