@@ -141,7 +141,7 @@ pub enum SchemaChangeError {
     /// The document has errors.
     #[error("the schema has errors")]
     Invalid(Box<Checked>),
-    /// The identifier in the document is another one.
+    /// The identifier in the document is not the expected one.
     #[error("the document has the identifier `{found}`, expected `{expected}`")]
     IdMismatch {
         /// What was asked for.
@@ -161,7 +161,7 @@ pub enum SchemaChangeError {
         /// The bound, for people.
         bound: String,
     },
-    /// Whoever asks has no right to.
+    /// The sender of the request has no right to the change.
     #[error("the roles of the caller do not permit this")]
     Forbidden,
     /// There is no slot for the work.

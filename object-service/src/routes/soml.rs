@@ -229,24 +229,14 @@ async fn status(app: &App, status: StatusCode, stored: StoredSchema, checked: Ch
 }
 
 async fn change_error(app: &App, error: SchemaChangeError, text: impl AsRef<str>) -> Response {
-    let error = match error {
+    let code = match error {
         SchemaChangeError::Invalid(checked) => return refused(app, checked, text.as_ref()).await,
-        error => error,
-    };
-    let code = match &error {
+        SchemaChangeError::Store(error) => return store_error(error).into_response(),
+        SchemaChangeError::Busy(error) => return HttpError::of_slot(error).into_response(),
+        SchemaChangeError::Forbidden => return forbidden().into_response(),
         SchemaChangeError::IdMismatch { .. } => code::SCHEMA_ID_MISMATCH,
         SchemaChangeError::IdInvalid { .. } => code::SCHEMA_ID_INVALID,
         SchemaChangeError::Full { .. } => code::SCHEMA_STORE_FULL,
-        SchemaChangeError::Forbidden => return forbidden().into_response(),
-        SchemaChangeError::Busy(error) => return HttpError::of_slot(*error).into_response(),
-        SchemaChangeError::Invalid(_) | SchemaChangeError::Store(_) => return store_failure(error),
     };
     HttpError::new(code, error.to_string()).into_response()
-}
-
-fn store_failure(error: SchemaChangeError) -> Response {
-    match error {
-        SchemaChangeError::Store(error) => store_error(error).into_response(),
-        other => HttpError::new(common::REQUEST_MALFORMED, other.to_string()).into_response(),
-    }
 }
