@@ -48,13 +48,15 @@ pub struct LineIndex<'t> {
 }
 
 /// A known position: each start of a line, and points inside long lines so that no look-up has to
-/// count more than [`STRIDE`] bytes.
+/// count much more than [`STRIDE`] bytes.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     byte: usize,
     position: Position,
 }
 
+/// Minimum distance of marks inside a line, in bytes: a long text on one line is not counted from its start for each
+/// finding, and marks take little memory.
 const STRIDE: usize = 1024;
 
 impl<'t> LineIndex<'t> {
@@ -143,6 +145,10 @@ mod tests {
     #[test]
     fn long_lines_are_found_through_inner_marks() {
         let text = "é".repeat(5000);
+        assert_eq!(LineIndex::new(&text).marks.len(), 10);
+        assert_eq!(at(&text, 1022), (1, 512));
+        assert_eq!(at(&text, 1024), (1, 513));
         assert_eq!(at(&text, 8000), (1, 4001));
+        assert_eq!(at(&format!("{text}\nb"), 10_001), (2, 1));
     }
 }

@@ -6,14 +6,14 @@ use std::fmt;
 const ONE: u64 = 1_000_000_000_000_000_000;
 /// Digits after the decimal point.
 const PLACES: usize = 18;
-/// Digits of the maximum whole part.
+/// Digits of the maximum whole part, `i128::MAX`.
 const WHOLE_DIGITS: usize = 39;
 /// Number of digits that always fit into 64 bits.
 const SHORT_DIGITS: usize = 19;
 /// One more than the maximum number of that many digits.
 const SHORT_LIMIT: u128 = 10_000_000_000_000_000_000;
 
-/// A number of up to 38 digits before the decimal point and 18 after it.
+/// A number of up to 38 digits before the decimal point, or 39 as far as `i128` reaches, and 18 after it.
 ///
 /// The fraction is never negative: -0.5 is -1 and a half. So the order of the fields is that of the
 /// numbers.
@@ -223,15 +223,16 @@ mod tests {
         fn sums_and_orders_are_those_of_decimals(
             a in -1_000_000_000_000_i64..1_000_000_000_000,
             b in -1_000_000_000_000_i64..1_000_000_000_000,
-            places in 0..6_usize,
+            places_of_a in 0..6_usize,
+            places_of_b in 0..6_usize,
         ) {
-            let decimal = |value: i64| {
+            let decimal = |value: i64, places: usize| {
                 let digits = format!("{:0>12}", value.unsigned_abs());
                 let (whole, fraction) = digits.split_at(digits.len() - places);
                 let sign = if value < 0 { "-" } else { "" };
                 Decimal::from_str(&format!("{sign}{whole}.{fraction}0")).expect("a decimal")
             };
-            let (a, b) = (decimal(a), decimal(b));
+            let (a, b) = (decimal(a, places_of_a), decimal(b, places_of_b));
             let [x, y] = [a, b].map(|value| exact(&value.to_string()));
             let sum = x.checked_add(y).expect("small");
             let expected = a.checked_add(b).expect("small");
