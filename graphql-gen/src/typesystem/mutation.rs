@@ -72,7 +72,7 @@ struct ValueTypes {
     on_update: Type,
 }
 
-/// The fields of payloads that tell what was changed.
+/// The fields of payloads for what was changed.
 struct Affected {
     count: FieldNode,
     objects: FieldNode,
@@ -408,9 +408,7 @@ fn flag(name: &Name, description: &str) -> Argument {
     input_with_default(name, text(description), ty, Some(Value::Boolean(false)))
 }
 
+/// Returns a name with a suffix of characters that names may have.
 fn suffixed(name: &Name, suffix: &str) -> Name {
-    let mut text = String::with_capacity(name.len() + suffix.len());
-    text.push_str(name);
-    text.push_str(suffix);
-    Name::new_unchecked(&text)
+    Name::new_unchecked(&format!("{name}{suffix}"))
 }

@@ -6,7 +6,6 @@ use std::fmt;
 
 use apollo_compiler::response::{JsonMap, JsonValue};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-
 use serde_json::value::RawValue;
 
 use super::{Request, RequestError};
@@ -88,7 +87,7 @@ pub(super) fn values(text: &str, limit: usize) -> Result<Option<JsonMap>, Reques
         .map_err(|error| tally.refused(error))
 }
 
-/// Reads a request without a limit on its values, for those who bound what they read by its length.
+/// Reads a request without a limit on its values, for callers that bound the length of the text.
 impl<'de> serde::Deserialize<'de> for Request {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         RequestSeed::new(&Tally::new(usize::MAX)).deserialize(from)
@@ -336,7 +335,7 @@ const OPERATION_NAME: &str = "operationName";
 const VARIABLES: &str = "variables";
 const EXTENSIONS: &str = "extensions";
 
-/// The name of a member; `None` for one that no one reads.
+/// The name of a member; `None` for one that is skipped.
 struct Member(Option<&'static str>);
 
 impl<'de> serde::Deserialize<'de> for Member {
@@ -356,7 +355,7 @@ impl Visitor<'_> for MemberVisitor {
 
     fn visit_str<E>(self, name: &str) -> Result<Member, E> {
         let known = [QUERY, OPERATION_NAME, VARIABLES, EXTENSIONS];
-        Ok(Member(known.into_iter().find(|known| *known == name)))
+        Ok(Member(known.into_iter().find(|member| *member == name)))
     }
 }
 

@@ -142,13 +142,15 @@ fn scalar_literal(scalar: Scalar, text: &str) -> Option<Literal> {
     let source: Term = Literal::new_typed_literal(written, source).into();
     let mut out = Vec::new();
     canonical_value(scalar, &source)?.write(&mut out, scalar, Numbers::Exact);
-    let canonical = String::from_utf8(out).expect("numbers are ASCII");
-    let canonical = canonical.trim_matches('"');
-    Some(Literal::new_typed_literal(canonical, datatype))
+    let quoted = String::from_utf8(out).expect("numbers are ASCII");
+    Some(Literal::new_typed_literal(
+        quoted.trim_matches('"'),
+        datatype,
+    ))
 }
 
-/// Returns a number with an exponent as the shortest decimal number that stands for the same double, or as
-/// it is.
+/// Returns a number with an exponent as the shortest decimal number that stands for the same double; `None`
+/// if no finite double does.
 fn plain_number(text: &str) -> Option<String> {
     let value = f64::from_str(text).ok()?;
     value.is_finite().then(|| value.to_string())
@@ -320,7 +322,8 @@ pub(crate) fn is_text(literal: &Literal) -> bool {
     literal.language().is_some() || literal.datatype() == xsd::STRING
 }
 
-/// Returns the rule for the languages of a property's values.
+/// Returns the rule for the languages of a property's values: its own, which is nearer, or that of `config`
+/// (docs/first-schema.md, "`lang` of a property").
 pub(crate) fn validation<'s>(
     schema: &'s Schema,
     property: &'s Property,

@@ -75,13 +75,14 @@ impl<'a> Names<'a> {
         renames: &Renames,
     ) -> Self {
         let vocab_iri = vocabulary(statistics);
-        let usual = declared
+        let known = || KNOWN.iter().find(|(_, namespace)| *namespace == vocab_iri);
+        let vocab_prefix = declared
             .iter()
             .find(|(prefix, namespace)| *namespace == vocab_iri && is_prefix(prefix))
-            .map(|(prefix, _)| prefix.as_str());
-        let known = || KNOWN.iter().find(|(_, namespace)| *namespace == vocab_iri);
-        let usual = usual.or_else(|| known().map(|(prefix, _)| *prefix));
-        let vocab_prefix = usual.unwrap_or("voc").to_owned();
+            .map(|(prefix, _)| prefix.as_str())
+            .or_else(|| known().map(|(prefix, _)| *prefix))
+            .unwrap_or("voc")
+            .to_owned();
         let mut names = Names {
             namespaces: HashMap::from([(vocab_prefix.clone(), vocab_iri.clone())]),
             vocab_prefix,
@@ -258,8 +259,9 @@ pub(super) fn local_name(iri: &str) -> &str {
     split(iri).1
 }
 
-/// Returns the namespace that most classes and properties are in, other than those of ontology vocabularies as long as
-/// any class is in another one.
+/// Returns the namespace of the vocabulary: the one that most classes and their properties are in, a property counted once
+/// for each class, and the last by code point of several with as many. Ontology vocabularies count only if all classes
+/// are theirs, as in [`leave_out`](super::ontology::leave_out).
 fn vocabulary(statistics: &Statistics) -> String {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for (iri, class) in &statistics.classes {
@@ -313,11 +315,10 @@ impl Case {
             name.insert(0, 'x');
         }
         let first = name.remove(0);
-        let first = match self {
-            Case::Upper => first.to_ascii_uppercase(),
-            Case::Lower => first.to_ascii_lowercase(),
-        };
-        name.insert(0, first);
+        match self {
+            Case::Upper => name.insert(0, first.to_ascii_uppercase()),
+            Case::Lower => name.insert(0, first.to_ascii_lowercase()),
+        }
         name
     }
 }
