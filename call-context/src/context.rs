@@ -171,7 +171,7 @@ impl CallContext {
         self
     }
 
-    /// Lets all calls with this context read the same snapshot of each store that has snapshots.
+    /// Sets what holds the snapshots, so that all calls of a request read the same one of each store that has snapshots.
     #[must_use]
     pub fn with_snapshots(mut self, snapshots: Arc<Snapshots>) -> Self {
         self.snapshots = Some(snapshots);

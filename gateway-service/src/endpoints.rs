@@ -22,7 +22,7 @@ pub(super) struct Endpoints {
     pub(super) transport: Arc<dyn SubgraphTransport>,
 }
 
-/// What the ways to all subgraphs have in common, whatever schema is served.
+/// What calls to all subgraphs have in common, whatever schema is served.
 #[derive(Clone)]
 pub(super) struct Network {
     pub(super) exchange: ExchangeOptions,
@@ -40,7 +40,7 @@ pub(super) enum EndpointsError {
 }
 
 impl Network {
-    /// Makes what calls some subgraphs. Nothing is sent yet.
+    /// Creates the clients that call some subgraphs. Nothing is sent yet.
     pub(super) fn endpoints(&self, subgraphs: Vec<Subgraph>) -> Result<Endpoints, EndpointsError> {
         let remote = subgraphs
             .iter()

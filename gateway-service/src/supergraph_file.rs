@@ -41,12 +41,12 @@ struct Last {
     digest: Digest,
 }
 
-/// What tells a file from the one that was there before, without its text.
+/// What distinguishes a file from the one that was there before, without its text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     modified: Option<SystemTime>,
     length: u64,
-    /// Device and number of the file, where there are such.
+    /// Device and inode of the file, where the system has them.
     place: (u64, u64),
 }
 
@@ -54,7 +54,7 @@ struct Stamp {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SupergraphFileError {
-    /// It is not said which subgraph is meant.
+    /// The options of a subgraph do not name it.
     #[error(
         "`graphql.service.{0}` does not say which subgraph of `gateway.supergraph.file` it is \
          about: set GRAPHQL_SERVICE_{0}_NAME to the subgraph's name in the file, or leave out one \
@@ -64,7 +64,7 @@ pub enum SupergraphFileError {
     /// The names are not those of subgraphs.
     #[error(transparent)]
     Subgraphs(#[from] SubgraphsError),
-    /// No one is asked for schemas.
+    /// No subgraph is asked for its schema, so there is nothing to poll.
     #[error(
         "`poll.interval` checks subgraphs for changed schemas, but with `gateway.supergraph.file` \
          no schemas are read from subgraphs: leave out one of the two properties; the file is \
@@ -79,7 +79,7 @@ pub enum SupergraphFileError {
     NotAlone,
 }
 
-/// Why the text of a file cannot be had.
+/// Why the text of a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReadError {
     #[error("there is no such file")]
@@ -124,7 +124,7 @@ impl From<io::Error> for ReadError {
 }
 
 impl SupergraphFile {
-    /// Returns what the options name, if they do.
+    /// Returns the file that the options name; `None` if they name none.
     ///
     /// # Errors
     /// When other options contradict it.
@@ -165,7 +165,7 @@ impl SupergraphFile {
         &self.path
     }
 
-    /// Returns the text; nothing if it is what was read last.
+    /// Returns the text; `None` if it is what was read last.
     pub(super) async fn changed(self: &Arc<Self>) -> Result<Option<Text>, ReadError> {
         let file = Arc::clone(self);
         let read = tokio::task::spawn_blocking(move || file.read());

@@ -1,7 +1,7 @@
 //! Answers to what is not even a request.
 //!
 //! The HTTP library answers a malformed request line, and headers that are too large, on its own and
-//! without a body. A connection is wrapped here so that these answers too say a code.
+//! without a body. A connection is wrapped here so that these answers have a code, too.
 
 use std::future::Future;
 use std::io::{self, IoSlice};
@@ -27,8 +27,9 @@ pub(crate) struct Rejections<S> {
     lingering: Option<Pin<Box<Sleep>>>,
 }
 
-/// Longest time in which the rest of a rejected request is read and thrown away. A connection that is
-/// closed with bytes unread is reset, and the client may lose the answer.
+/// Maximum time in which the rest of a rejected request is read and discarded. A connection that is
+/// closed with bytes unread is reset, and the client may lose the answer
+/// (<https://www.rfc-editor.org/rfc/rfc9112#section-9.6>).
 const LINGER: Duration = Duration::from_secs(1);
 
 impl<S> Rejections<S> {
@@ -43,7 +44,7 @@ impl<S> Rejections<S> {
 }
 
 impl<S: AsyncRead + Unpin> Rejections<S> {
-    /// Reads what a rejected client still sends, for a moment.
+    /// Reads and discards what a rejected client still sends, for at most [`LINGER`].
     fn poll_linger(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if self.pending.is_empty() {
             return Poll::Ready(());
@@ -160,7 +161,7 @@ fn coded(bytes: &[u8]) -> Option<Vec<u8>> {
     is_own.then(|| answer(code, message))
 }
 
-/// Returns what the first line of an answer says.
+/// Returns the code and the message for the status of an answer, if it is one that the library makes.
 fn kind(bytes: &[u8]) -> Option<(ErrorCode, &'static str)> {
     let status = bytes.strip_prefix(b"HTTP/1.")?.get(1..6)?;
     match status {

@@ -12,7 +12,7 @@ use crate::codes::Code;
 pub use crate::codes::Severity;
 use crate::span::{LineIndex, Position, Span};
 
-/// An error or a warning about a document, whatever tool it is of.
+/// An error or a warning about a document, whichever tool found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
@@ -203,13 +203,15 @@ impl Serialize for Label {
 
 /// Collects findings while a document is read.
 ///
-/// Each code is reported once per place, and no more than a bounded number of errors and of
-/// warnings is kept, so that a hostile document cannot make the report itself large.
+/// Each code is reported once per place, and at most a bounded number of errors and of warnings is
+/// kept, so that a hostile document cannot make the report itself large. Errors beyond the bound
+/// count, too: the document cannot be used, even if the bound is 0.
 #[derive(Debug)]
 pub(crate) struct Findings {
     list: Vec<Found>,
+    /// Code and place of each finding in the list; those that are not kept are not remembered either.
     seen: HashSet<(Code, Span)>,
-    /// Takes what is said about findings that are not kept.
+    /// Takes the help and the labels of findings that are not kept; its own code means nothing.
     discarded: Found,
     limit: usize,
     errors: usize,
@@ -221,7 +223,7 @@ pub(crate) struct Findings {
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     finding: Finding,
-    /// Part of the report, and not one too many.
+    /// The report includes it; it is neither repeated nor beyond the bound.
     kept: bool,
 }
 
@@ -270,7 +272,7 @@ impl Findings {
         }
     }
 
-    /// Reports a finding; what it is called and how bad it is comes from the table of codes.
+    /// Reports a finding; the table of codes has its severity.
     pub(crate) fn add(&mut self, code: Code, span: Span, message: impl Into<String>) -> &mut Found {
         if self.seen.contains(&(code, span)) {
             return self.discard();

@@ -88,7 +88,7 @@ impl Operation {
     /// All operations.
     pub const ALL: [Operation; 3] = [Operation::Read, Operation::Write, Operation::Delete];
 
-    /// Returns the name that actions call it by.
+    /// Returns the name in actions.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -106,7 +106,7 @@ impl Operation {
             .find(|operation| operation.name() == name)
     }
 
-    /// The place of the operation in a set of bits.
+    /// Returns the bit of the operation in a set of operations.
     pub(crate) fn bit(self) -> u8 {
         1 << self as u8
     }

@@ -375,7 +375,8 @@ impl Path {
 macro_rules! dense {
     ($($id:ident),*) => {
         $(impl $id {
-            /// The id of the `index`-th element; a schema never holds more than `u32::MAX`.
+            /// Returns the id of the element at `index`. [`LoadOptions`](crate::LoadOptions) bound the elements
+            /// of a schema, and a document has fewer than 4 GiB.
             pub(crate) fn at(index: usize) -> $id {
                 $id(u32::try_from(index).expect("the number of elements of a schema is bounded"))
             }

@@ -9,7 +9,7 @@ use crate::code;
 /// Versions of the join specification that are read.
 const JOIN: [&str; 4] = ["v0.2", "v0.3", "v0.4", "v0.5"];
 
-/// Features whose directives are known by their own names, beside those of `join`.
+/// Features whose directives are known by their own names, in addition to those of `join`.
 const KNOWN: [&str; 5] = [
     "inaccessible",
     "authenticated",
@@ -18,7 +18,8 @@ const KNOWN: [&str; 5] = [
     "context",
 ];
 
-/// Checks that the gateway can do what the supergraph asks of it.
+/// Checks that the gateway supports the features that the supergraph links. Those for security or execution must not be
+/// ignored (<https://specs.apollo.dev/link/v1.0/#Purpose>).
 ///
 /// # Errors
 /// With every use of a feature that is not supported.
@@ -37,7 +38,7 @@ pub(super) fn check(schema: &Schema) -> Result<(), Vec<SupergraphError>> {
     }
 }
 
-/// Returns the feature that a `@link` is for, or a `@core`, as it was before.
+/// Returns the feature that a `@link` is for, or a `@core`, its predecessor.
 fn url(link: &ast::Directive) -> Option<&str> {
     match link.name.as_str() {
         "link" => join::text(link, "url"),
@@ -49,6 +50,7 @@ fn url(link: &ast::Directive) -> Option<&str> {
 /// Returns what is wrong with a link to a feature, and what helps.
 fn link_problem(link: &ast::Directive, url: &str) -> Option<(String, &'static str)> {
     let mut parts = url.rsplit('/');
+    // A URL ends in name and version (<https://specs.apollo.dev/link/v1.0/>, "url").
     let (version, name) = (parts.next()?, parts.next()?);
     let purpose = link
         .specified_argument_by_name("for")
@@ -68,7 +70,7 @@ fn link_problem(link: &ast::Directive, url: &str) -> Option<(String, &'static st
             let message = format!("{name} {version} is not supported; supported is v0.1");
             Some((message, "compose the supergraph for version v0.1"))
         }
-        // Tags are for caches in front of subgraphs, and change no answer.
+        // Tags and costs change no answer: what reads them is not the gateway.
         "join" | "link" | "core" | "tag" | "cost" | "cacheTag" => None,
         _ if KNOWN.contains(&name) => None,
         _ => purpose.map(|purpose| {

@@ -266,7 +266,7 @@ pub(crate) trait QuadSource {
         graph: Option<&Self::Graph>,
     ) -> impl Iterator<Item = Result<(Self::Term, Self::Term), StoreError>> + use<'s, Self>;
 
-    /// Returns the same, the subjects of one object after each other where that is how they lie.
+    /// Returns the subjects and objects of a property, the subjects of one object after each other where they lie so.
     ///
     /// Objects may be left out in whose texts a filter finds nothing; `None` stands for several of them.
     fn pairs_by_object<'s>(
@@ -298,7 +298,8 @@ pub(crate) trait QuadSource {
         None
     }
 
-    /// Returns the subjects and objects of a property, without some of those with other values.
+    /// Returns the subjects and objects of a property whose values are [within](QuadSource::within), and maybe others: each
+    /// value is still tested.
     fn pairs_within<'s>(
         &'s self,
         property: &Self::Property<'_>,

@@ -250,8 +250,8 @@ impl RemoteStore {
             .map(Some)
     }
 
-    /// Lets the server cut the first `objects` of an order, and reads levels from them; returns nothing if it cannot be trusted
-    /// with that.
+    /// Lets the server cut the first `objects` of an order, and reads levels from them; returns `None` if it cannot be
+    /// trusted with that.
     async fn first_of_order(
         &self,
         selection: &Selection,
@@ -578,7 +578,7 @@ impl AheadStore for RemoteStore {
         if let Some(tree) = self.page_of_order(selection, levels, context).await? {
             return Ok(Some(tree));
         }
-        // Who asked for the objects alone would have the server try once more.
+        // Without a tree the caller would select the objects, and have the server try to cut the page once more.
         let found = self.select_ordered(selection, context).await?;
         let request = TreeRequest {
             roots: &found.into_refs(),

@@ -30,7 +30,7 @@ pub(crate) struct Rows {
     pub(crate) conditions: HashMap<(RolePlace, ObjectId, Operation), NodeCondition>,
     /// The claims that conditions and presets read.
     pub(crate) claims: ReadClaims,
-    /// The same as a text.
+    /// The claims as text, to compare and hash them by.
     pub(crate) key: String,
 }
 
@@ -93,7 +93,8 @@ impl Permit {
         self.rows.conditions.get(&(role, object, operation))
     }
 
-    /// Returns of which objects of a type, among those that are shown, a part can be read; `None` for all.
+    /// Returns the condition on the objects of which a part can be read, among the objects of a type that are shown; `None`
+    /// for all of them. Some role must allow reading the part.
     pub(crate) fn readable_rows(&self, object: ObjectId, part: Part) -> Option<NodeCondition> {
         let shown: Vec<RolePlace> = self.seeing(object).collect();
         let reading: Vec<RolePlace> = self.allowing(object, part, Operation::Read).collect();
@@ -130,6 +131,8 @@ impl Permit {
     }
 
     /// Returns which objects of a type are accepted by some of the roles that allow something.
+    ///
+    /// No role means a caller who may do everything, so callers first check that something is allowed.
     pub(crate) fn accepted(
         &self,
         object: ObjectId,

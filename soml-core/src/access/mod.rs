@@ -254,7 +254,7 @@ impl Access {
     }
 
     /// Returns the places of the roles that allow an operation on a part of an object; none for a caller who may
-    /// everything. What a role allows holds for the objects alone that satisfy all of its
+    /// do everything. What a role allows holds only for the objects that satisfy all of its
     /// [conditions](Access::conditions).
     pub fn allowing(
         &self,
@@ -265,7 +265,7 @@ impl Access {
         self.places(move |role| role.of(object, part) & operation.bit() != 0)
     }
 
-    /// Returns the places of the roles that are shown objects of this type.
+    /// Returns the places of the roles that are shown objects of this type; see [`Access::sees`].
     pub fn seeing(&self, object: ObjectId) -> impl Iterator<Item = RolePlace> {
         self.places(move |role| role.seen[object.index()])
     }
@@ -330,7 +330,7 @@ impl Access {
         roles.any(|role| !role.filters.is_empty() || !role.presets.is_empty())
     }
 
-    /// Returns whether a part of what the service says about itself can be read.
+    /// Returns whether a part of the service's description of itself can be read.
     #[must_use]
     pub fn reads_service(&self, part: ServicePart) -> bool {
         self.everything || self.applying().any(|role| role.service & part.bit() != 0)
@@ -419,10 +419,10 @@ impl RoleRights {
 }
 
 impl Part {
-    /// The place among [`FIELDS`].
+    /// Returns the place among [`FIELDS`]; a property has none.
     fn place(self) -> usize {
         let place = FIELDS.iter().position(|(field, _)| *field == self);
-        place.expect("only properties are no fields")
+        place.expect("every part but a property is a field")
     }
 }
 
