@@ -75,10 +75,10 @@ struct Step<'i> {
 
 impl<'i> Step<'i> {
     fn ends(&self, node: u32) -> &'i [u32] {
-        if !self.inverse {
-            self.columns.objects(node)
-        } else {
+        if self.inverse {
             self.columns.subjects(node)
+        } else {
+            self.columns.objects(node)
         }
     }
 }

@@ -25,9 +25,7 @@ pub(super) fn lost(lines: u64, json: bool) -> Vec<u8> {
         n => format!("{n} log lines were lost"),
     };
     let target = module_path!();
-    let line = if !json {
-        format!("{time}  WARN {target}: {message}\n")
-    } else {
+    let line = if json {
         let line = json!({
             "timestamp": time,
             "level": "WARN",
@@ -36,6 +34,8 @@ pub(super) fn lost(lines: u64, json: bool) -> Vec<u8> {
             "target": target,
         });
         format!("{line}\n")
+    } else {
+        format!("{time}  WARN {target}: {message}\n")
     };
     line.into_bytes()
 }

@@ -275,11 +275,9 @@ impl<'g> Walk<'g> {
                 there.push((subgraph, sets));
             }
         }
-        let there = if !there.is_empty() {
-            there
-        } else {
+        if there.is_empty() {
             return Some(self.unanswerable(at, field, subgraphs));
-        };
+        }
         if !self.supergraph.ty(definition.inner).is_composite() {
             return None;
         }

@@ -321,10 +321,10 @@ impl<'t, G: Fn(u32) -> TermView<'t>> Table<G> {
         let all = self.class(Class::Boolean);
         let is_false = |literal: LiteralRef<'_>| matches!(literal.value(), "false" | "0");
         let middle = self.literal_where(all.clone(), is_false);
-        if !value {
-            (all.start, middle)
-        } else {
+        if value {
             (middle, all.end)
+        } else {
+            (all.start, middle)
         }
     }
 

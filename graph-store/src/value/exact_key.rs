@@ -60,10 +60,10 @@ impl ExactKey {
             return Some(ExactKey("1".to_owned()));
         }
         let key = format!("{:05}{digits}", BIAS + exponent);
-        Some(ExactKey(if !negative {
-            format!("2{key}")
-        } else {
+        Some(ExactKey(if negative {
             format!("0{}~", complement(&key))
+        } else {
+            format!("2{key}")
         }))
     }
 

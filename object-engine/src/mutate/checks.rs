@@ -536,15 +536,15 @@ pub(super) fn count(property: &Property, values: &[Term], keys: &HashSet<ValueKe
 /// Returns the pattern of the quads that a step follows.
 pub(super) fn pattern_of(id: &NamedNode, step: &Step) -> QuadPattern {
     let predicate = step.predicate.clone();
-    if !step.inverse {
-        QuadPattern::Values {
-            subject: id.clone(),
-            predicate,
-        }
-    } else {
+    if step.inverse {
         QuadPattern::Links {
             predicate,
             object: id.clone(),
+        }
+    } else {
+        QuadPattern::Values {
+            subject: id.clone(),
+            predicate,
         }
     }
 }

@@ -386,11 +386,11 @@ impl<'a> Draft<'a> {
     /// Returns the values of a property as they are now.
     pub(super) fn current(&self, id: &NamedNode, property: &Property) -> Vec<Term> {
         let step = Step::from(&property.path);
-        if !step.inverse {
-            self.overlay.values(id, &step.predicate).cloned().collect()
-        } else {
+        if step.inverse {
             let links = self.overlay.links(&step.predicate, id);
             links.cloned().map(Term::from).collect()
+        } else {
+            self.overlay.values(id, &step.predicate).cloned().collect()
         }
     }
 

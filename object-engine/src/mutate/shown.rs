@@ -235,10 +235,10 @@ impl Draft<'_> {
     /// Returns whether a property led from one object to the other before the mutation, which does not say so itself.
     fn was_linked(&self, id: &NamedNode, property: &Property, other: &NamedNode) -> bool {
         let step = Step::from(&property.path);
-        let (subject, object) = if !step.inverse {
-            (id, other)
-        } else {
+        let (subject, object) = if step.inverse {
             (other, id)
+        } else {
+            (id, other)
         };
         let triple = Triple::new(subject.clone(), step.predicate, object.clone());
         self.overlay.was_only_there(&triple)

@@ -774,9 +774,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         let (objects, variables_decide) = variables.apart(|| self.objects_of_slot(&parameter));
         let (condition, page) = objects?;
         let step = Step::from(&property.path);
-        Ok(if !variables_decide {
-            builder.slot(step, condition, page)
-        } else {
+        Ok(if variables_decide {
             let slot = Slot {
                 step,
                 of: builder.of.clone(),
@@ -784,6 +782,8 @@ impl<'p, 'a> Planner<'p, 'a> {
                 page,
             };
             builder.slot_of_request(slot, parameter)
+        } else {
+            builder.slot(step, condition, page)
         })
     }
 

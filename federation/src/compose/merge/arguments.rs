@@ -64,10 +64,10 @@ impl Merge<'_> {
             return Some((*first).clone());
         }
         let includes = |one: &Type, other: &Type| {
-            if !rule.is_input {
-                self.relations.includes(one, other)
-            } else {
+            if rule.is_input {
                 self.relations.includes(other, one)
+            } else {
+                self.relations.includes(one, other)
             }
         };
         let best = types

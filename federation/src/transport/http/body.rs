@@ -97,13 +97,13 @@ impl<'a> Sink<'a> {
             allowance,
             refused: None,
         };
-        if !is_compressed {
-            Sink::Plain(text)
-        } else {
+        if is_compressed {
             Sink::Gzip {
                 decoder: Box::new(MultiGzDecoder::new(text)),
                 arrived: 0,
             }
+        } else {
+            Sink::Plain(text)
         }
     }
 

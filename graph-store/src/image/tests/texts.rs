@@ -69,9 +69,7 @@ fn conditions() -> impl Strategy<Value = TermCondition> {
                 domain,
                 operator: Operator::Matches(regex, false),
             });
-            if !is_tagged {
-                test
-            } else {
+            if is_tagged {
                 TermCondition::All(vec![
                     TermCondition::Lang {
                         include: vec![TagRange::Tag("en".to_owned())],
@@ -79,6 +77,8 @@ fn conditions() -> impl Strategy<Value = TermCondition> {
                     },
                     test,
                 ])
+            } else {
+                test
             }
         },
     )
