@@ -16,9 +16,9 @@ graphql_service::limits! {
         terms: usize = 10_000, "search.limits.terms", code::LIMIT_TERMS,
             "Maximum number of values in a clause.";
         text_length: usize = 10_000, "search.limits.textLength", code::LIMIT_TEXT,
-            "Maximum length of a text in a search, in bytes.";
+            "Maximum length of a string in a search, in bytes.";
         fuzzy_text_length: usize = 500, "search.limits.fuzzyTextLength", code::LIMIT_FUZZY_TEXT,
-            "Maximum length of a text in a fuzzy search, in bytes.";
+            "Maximum length of a string in a fuzzy search, in bytes.";
         expansions: usize = 1_000, "search.limits.expansions", code::LIMIT_EXPANSIONS,
             "Maximum number of similar terms that a term of a clause may expand to.";
         expanded_terms: usize = 20_000, "search.limits.expandedTerms", code::LIMIT_EXPANDED_TERMS,

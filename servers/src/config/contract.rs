@@ -13,7 +13,7 @@ use super::settings::Settings;
 use super::times::milliseconds;
 
 /// What differs where another name falls back.
-const FALLS_BACK: &str = "used where the property is not set";
+const FALLS_BACK: &str = "used if the property is not set";
 
 pub(super) const ALIASES: &[Alias] = &[
     Alias {
@@ -146,15 +146,15 @@ const STRING: ValueKind = ValueKind::of::<Programs, String>();
 const ADDRESSES: ValueKind = ValueKind::of::<Programs, Addresses>();
 const JSON_OBJECT: ValueKind = ValueKind::of::<Programs, IndexCreateSettings>();
 
-const CLUSTERS_OF_SCHEMAS: &str = "For the client of GraphDB 10. This client checks failed addresses every \
-    `soml.storage.rdf4j.cluster.scanFailedInterval` and needs no leader.";
-const CLUSTERS: &str = "For the client of GraphDB 10. This client checks failed addresses every \
-    `sparql.endpoint.cluster.scanFailedInterval` and needs no leader.";
-const OTHER_CLIENT: &str = "Settings for the client of the original; connections to the search engine \
-    are configured by `indexer.*`.";
+const CLUSTERS_OF_SCHEMAS: &str = "A setting of GraphDB 10's client. Here, failed addresses are checked every \
+    `soml.storage.rdf4j.cluster.scanFailedInterval`, and no leader is needed.";
+const CLUSTERS: &str = "A setting of GraphDB 10's client. Here, failed addresses are checked every \
+    `sparql.endpoint.cluster.scanFailedInterval`, and no leader is needed.";
+const OTHER_CLIENT: &str = "Settings of a client that this service does not use; connections to the search \
+    engine are configured by `indexer.*`.";
 const CONNECTORS: &str = "Indexes are written by the service, not by connectors of GraphDB.";
-const ONE_ADDRESS: &str = "The object service never calls the search engine, so it needs no address of \
-    it. The addresses of `indexer.host` cause no warning.";
+const ONE_ADDRESS: &str = "The object service never calls the search engine, so it does not need its \
+    address. The addresses of `indexer.host` cause no warning.";
 
 /// Properties that are known and have no effect.
 pub(super) const PLANNED: &[Planned<Settings>] = &[
@@ -175,7 +175,7 @@ pub(super) const PLANNED: &[Planned<Settings>] = &[
     idle(
         "validation.shacl.enabled",
         BOOLEAN,
-        "Shapes are not loaded into the store, so it does not validate what others write to it. The service validates \
+        "Shapes are not loaded into the store, so it does not validate what other clients write. The service validates \
          what mutations write.",
     )
     .asking(PROTECTION)
@@ -206,8 +206,8 @@ pub(super) const PLANNED: &[Planned<Settings>] = &[
     idle(
         "sparql.optimizations.*",
         ANY,
-        "They apply to the queries that the original generates. `soml explain-query` shows the cost of this \
-         service's queries.",
+        "These settings tune SPARQL queries that this service does not generate. `soml explain-query` shows \
+         the cost of its queries.",
     ),
     idle(
         "sparql.endpoint.cluster.clusterStatusTimeout",
@@ -267,7 +267,7 @@ pub(super) const PLANNED: &[Planned<Settings>] = &[
     idle(
         "spring.*",
         ANY,
-        "Settings of the framework of the original.",
+        "Settings of the Spring framework, which this service does not use.",
     ),
 ];
 

@@ -36,8 +36,8 @@ const ROWS: &[Row] = &[
         "true",
         "`soml serve` requires tokens only if a key to verify them is configured; without tokens it \
          is reachable from this machine only. `object-service` and `search-service` have the \
-         default of the interface; for `federation-gateway`, for which the interface has none, it \
-         is `false`.",
+         default of the interface. `federation-gateway`, for which the interface gives none, has \
+         `false`.",
     ),
     same("security.secret", "none"),
     same("IDP_APPLICATION_ID", "none"),
@@ -55,11 +55,11 @@ const ROWS: &[Row] = &[
         "Responses may not be cached unless a subgraph allows it.",
     ),
     same("ENGINE_API_KEY", "none"),
-    differs("SERVICE_DWELL", "none", "The interface has no number."),
+    differs("SERVICE_DWELL", "none", "The interface gives no default."),
     differs(
         "graphql.federation.enabled",
         "none",
-        "The interface has none. With a gateway in the same process, the API is a subgraph.",
+        "The interface gives no default. With a gateway in the same process, the API is a subgraph.",
     ),
     same("graphdql.federation.enabled", "false"),
     same("search.storage.location", "data"),

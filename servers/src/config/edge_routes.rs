@@ -133,7 +133,7 @@ pub(super) const EDGE_ROUTES: Numbered<Settings> = Numbered {
             end: ".health",
             other_end: None,
             kind: "path or `none`",
-            doc: "Path below its addresses at which the health of a server is checked; with `none`, the check only \
+            doc: "Path of the health check, below the address of a server; with `none`, the check only \
          connects. Default: `/__health`.",
             set: |settings, number, text| {
                 route(settings, number).health = match text {

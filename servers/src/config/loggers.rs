@@ -1,4 +1,4 @@
-//! What is logged: `logging.level`, and the levels of single loggers below it.
+//! What is logged: `logging.level`, and the levels of individual loggers below it.
 //!
 //! Loggers are the targets of events, which are crates of ours. Names of loggers of the original, which are those of
 //! Java packages, stand for the crates that do the same work.
@@ -93,7 +93,7 @@ pub(super) const LOGGERS: Named<Settings> = Named {
     family: "logging.level.",
     kind: "level",
     doc: "Level of a logger: `TRACE`, `DEBUG`, `INFO`, `WARN`, `ERROR`, `OFF`, or `FATAL`, which means `ERROR`. The \
-          name is a target such as `object_engine`, a Java package of the original, or `root`, which sets the level \
+          name is a target such as `object_engine`, a Java package such as `com.vendor.platform.search`, or `root`, which sets the level \
           of `logging.level` itself.",
     set,
 };
@@ -103,7 +103,7 @@ pub(super) fn level_property() -> Property<Settings> {
     Property::new(
         "logging.level",
         "level or directives",
-        "Log level, or directives such as `info,object_engine=debug`. [`logging.level.NAME`](#levels-of-single-loggers) \
+        "Log level, or directives such as `info,object_engine=debug`. [`logging.level.NAME`](#levels-of-individual-loggers) \
          sets the level of one logger.",
         |settings: &mut Settings, text| {
             check_directives(text)?;

@@ -53,32 +53,33 @@ pub fn markdown() -> String {
 }
 
 const LOGGERS_HEAD: &str = "
-## Levels of single loggers
+## Levels of individual loggers
 
 `logging.level.NAME` sets the level of one logger: `TRACE`, `DEBUG`, `INFO`, `WARN`, `ERROR`, `OFF`, or
-`FATAL`, which is `ERROR`. In the environment it is `LOGGING_LEVEL_SEARCH_SERVICE`, or
-`LOGGING_LEVEL_COM_VENDOR_PLATFORM_SEARCH`. The more specific name wins, whatever source it comes from: a
-target over a Java package, and a package over those above it. It also wins over a directive of `logging.level`
-for the same target; a directive for a module of it, such as `object_engine::plan=trace`, is more specific
-still. `logging.level.root` takes the place of the level without a target in `logging.level`. Any other name is a
-warning.
+`FATAL`, which is `ERROR`. In the environment, it is `LOGGING_LEVEL_SEARCH_SERVICE` or
+`LOGGING_LEVEL_COM_VENDOR_PLATFORM_SEARCH`. The most specific name wins, whatever source it comes from: a
+logger in the table below wins over a Java package, and a package over the packages that contain it. It also wins over a
+directive of `logging.level` for the same logger; a directive for one of its modules, such as `object_engine::plan=trace`, is
+more specific still. `logging.level.root` replaces the level without a logger in `logging.level`. Any other name
+causes a warning.
 
 ";
 
 const PLANNED_HEAD: &str = "
 ## Known properties without effect
 
-They are accepted from every source, with one warning that lists them. Their values are checked like those of
-other properties, and a value that says what the service does anyway is no warning. One that asks for
-protection stops the start with `PROTECTION_UNAVAILABLE`, whatever else is configured; `false` does not. With
-`security.enabled: false`, the properties of `security` ask for nothing.
+These properties of the interface are accepted from every source, and one warning lists those that are set. Their values
+are checked like other values. There is no warning about a value that matches what the service does anyway. A value that
+requests protection which the service does not have prevents the start with `PROTECTION_UNAVAILABLE`, whatever else is
+configured; `false` does not request any. With `security.enabled: false`, `security.roles` and
+`security.users` cause only the warning.
 
 ";
 
 const CONTRACT_HEAD: &str = "
 ## Defaults of the interface
 
-The interface that this service implements gives these properties a default. Where ours is another, the last
-column says why; elsewhere they are the same.
+The defaults that the interface gives to properties, and those of this implementation. If they differ, the last column
+gives the reason.
 
 ";

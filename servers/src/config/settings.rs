@@ -112,7 +112,7 @@ pub struct Settings {
     pub log_format: LogFormat,
     /// Log level or directives (`logging.level`).
     pub log_level: String,
-    /// Levels of single loggers (`logging.level.<name>`).
+    /// Levels of individual loggers (`logging.level.<name>`).
     pub loggers: LoggerLevels,
     /// Whether and where to traces are sent (`traces.*`).
     pub traces: TracesSettings,
