@@ -215,7 +215,7 @@ properties! {
     "http.trustedProxies" => trusted_proxies, "Addresses and networks of proxies in front of the service, separated by commas, such as `10.0.0.7, 10.1.0.0/16`. In requests from these proxies, `X-Forwarded-For` identifies the client, whose log-ins and requests are counted against rate limits, and `X-Forwarded-Prefix` is the path that links begin with.";
     "http.headerTimeout" => header_timeout, "Maximum time for a client to send the request headers, after which the connection is closed.";
     "http.shutdownTimeout" => shutdown_timeout, "Maximum time for open requests to complete at shutdown.";
-    "security.enabled" => security.enabled, "Whether every request needs a token. `auto`: only if `security.secret`, `security.jwks.url` or `security.provisioning.file` is set. The default of `object-service`, `search-service` and `soml edge` is `true`; they do not start without a source of keys, which is `security.secret`, `security.jwks.url` or, for `object-service` only, `security.provisioning.file`. The default of `federation-gateway` is `false`; there, the property decides whether the gateway logs in to the identity provider of `idp.*` to read the schemas of its subgraphs.";
+    "security.enabled" => security.enabled, "Whether every request needs a token. `auto`: yes if `security.secret`, `security.jwks.url` or `security.provisioning.file` is set, or with `--roles`. The default of `object-service`, `search-service` and `soml edge` is `true`; they do not start without a source of keys, which is `security.secret`, `security.jwks.url` or, for `object-service` only, `security.provisioning.file`. The default of `federation-gateway` is `false`; there, the property decides whether the gateway logs in to the identity provider of `idp.*` to read the schemas of its subgraphs.";
     "security.secret" => security.secret, secret "Key to verify tokens with: a secret for HMAC, or PEM public keys or certificates for RSA, ECDSA and Ed25519. In PEM, line breaks may be written as `\\n`.";
     "security.jwks.url" => security.jwks_url, "Address of a JSON Web Key Set with public keys, which is fetched at startup and every five minutes; in addition to or instead of `security.secret`.";
     "security.algorithms" => security.algorithms, "Accepted signature algorithms of tokens, separated by commas; `auto` accepts all algorithms that the keys support.";
@@ -280,13 +280,13 @@ properties! {
     "security.provider.tokenTime" => provider.token_time, "How long a token of the provider is valid.";
     "security.provider.loginsPerUser" => provider.logins_per_user, "Maximum number of log-ins per minute with one user name; further ones are answered with 429. 0 disables the limit.";
     "security.provider.loginsPerAddress" => provider.logins_per_address, "Maximum number of log-ins per minute from one address (IPv6: one /64 network); further ones are answered with 429. 0 disables the limit.";
-    "search.enabled" => search.enabled, "Whether `soml serve` is also a search service. `auto`: only if the schema it starts with declares what is searchable, as the demo's does, or if a schema was bound to searches before. Even then, `auto` means `false` if security is on, `search.rbac.enabled` is `false` and the schema's roles hide anything from any caller, because searches would show it; `true` allows that. `object-service` is never a search service, and `search-service` always is.";
+    "search.enabled" => search.enabled, "Whether `soml serve` is also a search service. `auto`: yes if the schema it starts with declares what is searchable, as the demo's does, or if a schema was bound to searches before. Even then, `auto` means `false` if security is on, `search.rbac.enabled` is `false` and the schema's roles hide anything from any caller, because searches would show it; `true` allows that. `object-service` is never a search service, and `search-service` always is.";
     "search.rbac.enabled" => search.roles, "Whether searches enforce the roles of schemas while security is on. `auto` enforces them. The default of `search-service` is `false`. With `true` but without security, the service does not start.";
     "search.port" => search.port, "Port of the search service; 0 takes any free port. `auto` is 9980, or any free port if `application.port` is 0. `search-service` listens on `application.port`.";
     "search.storage.location" => search.location, "Folder in which the search service keeps its bindings and the embedded engine its indexes, each below the name of the application. By default, `soml serve` with `store.dataDir` keeps the indexes in its subfolder `search`, and the bindings with the schemas. Not used while the data are only in memory.";
     "search.maxNestingLevel" => search.max_nesting_level, "Maximum value of `nestingLevel` in the `search` settings of a schema.";
     "graphdql.federation.enabled" => search.federation, "Makes the search API a Federation 1 subgraph: adds `_entities`, serves `_service { sdl }`, and returns only the `id` of objects in hits.";
-    "search.soml.address" => search.object_service, "Address of an object service from which `search-service` reads schemas (`GET /soml/{id}`); with `none`, it stores schemas itself.";
+    "search.soml.address" => search.object_service, "Address of an object service from which `search-service` reads schemas (`GET /soml/{id}`); with `none`, it uses its own store of schemas.";
     "search.soml.token" => search.object_service_token, secret "Bearer token for the object service.";
     "search.healthcheck.somlSeverity" => search.severities.soml, "Severity of check 2100 while no schema is bound. Here and below, `LOW` and `MEDIUM` result in the status `WARNING`, and `HIGH` in `ERROR`.";
     "search.healthcheck.elasticSeverity" => search.severities.engine, "Severity of check 2100 while the search engine cannot be reached.";
@@ -330,7 +330,7 @@ properties! {
     "idp.clientSecret" => gateway.idp.client_secret, secret "Secret of the client at Keycloak, unless it is public. Without `idp.username`, the gateway logs in as the service account of the client (`client_credentials`).";
     "idp.login.retries" => gateway.idp.retries, "How often the gateway retries a failed log-in.";
     "idp.login.retryDelay" => gateway.idp.retry_delay, "Delay before each retry of a log-in.";
-    "gateway.enabled" => gateway.enabled, "Whether `soml serve` is also a gateway. `auto`: only with `--demo`, or if `graphql.service.N` names a subgraph. Without a schema and data, it is then only a gateway, as with `gateway.supergraph.file`.";
+    "gateway.enabled" => gateway.enabled, "Whether `soml serve` is also a gateway. `auto`: yes with `--demo`, or if `graphql.service.N` names a subgraph. Without a schema and data, it is then only a gateway, as with `gateway.supergraph.file`.";
     "gateway.port" => gateway.port, "Port of the gateway of `soml serve`; 0 takes any free port. `auto` is 9000, or any free port if `application.port` is 0. `federation-gateway` listens on `application.port`.";
     "gateway.supergraph.file" => gateway.supergraph_file, "File of a composed supergraph, which the gateway serves and reloads when it changes; `soml compose --output` writes one. See [A supergraph from a file](gateway.md#a-supergraph-from-a-file).";
     "gateway.mutations.enabled" => gateway.mutations, "Whether the gateway serves the mutations of its subgraphs.";
@@ -355,7 +355,7 @@ properties! {
     "gateway.subgraph.maxConcurrentRequests" => gateway.exchange.max_concurrent_requests, "Maximum number of concurrent requests to one subgraph; further ones wait.";
     "gateway.subgraph.pingInterval" => gateway.exchange.ping_interval, "How often a subgraph with open subscriptions is pinged; if it does not answer before the next ping, the subscriptions fail. 0 disables pings.";
     "gateway.subgraph.stacktraces" => gateway.exchange.stacktraces, "Whether clients see the entries `stacktrace` and `exception` in the extensions of errors from subgraphs.";
-    "edge.enabled" => edge.enabled, "Whether `soml serve` also has an edge: one address for its own services and for the routes of `edge.route.N`. `auto`: only with `--demo`, or if a route is configured. See [Edge](edge.md).";
+    "edge.enabled" => edge.enabled, "Whether `soml serve` also has an edge: one address for its own services and for the routes of `edge.route.N`. `auto`: yes with `--demo`, or if a route is configured. See [Edge](edge.md).";
     "edge.port" => edge.port, "Port of the edge of `soml serve`; 0 takes any free port. `auto` is 8000, or any free port if `application.port` is 0. `soml edge` listens on `application.port`.";
     "edge.rate.address" => edge.address_rate, "Maximum rate of requests from one address (IPv6: one /64 network), such as `100/s`, `600/min` or `5000/h`; further ones are answered with 429 `RATE_LIMITED`. Each instance counts only its own requests. `none` disables the limit.";
     "edge.rate.caller" => edge.caller_rate, "Maximum rate of requests from one caller, identified by `iss` and `sub` of the token; otherwise like `edge.rate.address`.";
@@ -375,7 +375,7 @@ properties! {
     "metrics.enabled" => metrics, "Whether the services record metrics and serve them at `/metrics` in the Prometheus text format. See [Metrics](metrics.md).";
     "logging.slowOperations.threshold" => slow_operations, "Duration from which an operation is logged as slow, with the hash of its document but without values; 0 logs every operation, `none` logs none. See [Slow operations](metrics.md#slow-operations).";
     "logging.format" => log_format, "Format of the log lines on standard error.";
-    "traces.enabled" => traces.enabled, "Whether traces are sent by OTLP; needs a build with the feature `otlp`. `auto`: only if `traces.endpoint` or an OpenTelemetry variable gives an address. See [Traces](traces.md).";
+    "traces.enabled" => traces.enabled, "Whether traces are sent by OTLP; needs a build with the feature `otlp`. `auto`: yes if `traces.endpoint` or an OpenTelemetry variable gives an address. See [Traces](traces.md).";
     "traces.endpoint" => traces.endpoint, "Address, with path, to which traces are sent by OTLP over HTTP, such as `http://localhost:4318/v1/traces`; with `none`, the OpenTelemetry variables decide. Needs a build with the feature `otlp`.";
 }
 
