@@ -271,7 +271,12 @@ fn digest_of(text: &str) -> Digest {
 impl Last {
     /// Returns whether a file is the one that was read, as far as can be known without its text.
     fn is_of(&self, stamp: Stamp) -> bool {
-        let settled = |modified: SystemTime| modified + COARSENESS < self.at;
+        // A time that cannot be reckoned with is not settled.
+        let settled = |modified: SystemTime| {
+            modified
+                .checked_add(COARSENESS)
+                .is_some_and(|until| until < self.at)
+        };
         self.stamp == stamp && stamp.modified.is_some_and(settled)
     }
 }
@@ -386,6 +391,23 @@ mod tests {
         assert_eq!(read(&file).unwrap().as_deref(), Some("one"));
         let last = file.last.lock().unwrap();
         assert!(last.as_ref().unwrap().is_of(Stamp::of(&path).unwrap()));
+    }
+
+    #[test]
+    fn a_file_from_the_end_of_time_is_read_again() {
+        let end = Duration::from_secs(i64::MAX.unsigned_abs());
+        let stamp = Stamp {
+            modified: SystemTime::UNIX_EPOCH.checked_add(end),
+            length: 3,
+            place: (0, 0),
+        };
+        assert!(stamp.modified.is_some());
+        let last = Last {
+            stamp,
+            at: SystemTime::now(),
+            digest: digest_of("one"),
+        };
+        assert!(!last.is_of(stamp));
     }
 
     #[test]

@@ -49,9 +49,11 @@ fn url(link: &ast::Directive) -> Option<&str> {
 
 /// Returns what is wrong with a link to a feature, and what helps.
 fn link_problem(link: &ast::Directive, url: &str) -> Option<(String, &'static str)> {
-    let mut parts = url.rsplit('/');
-    // A URL ends in name and version (<https://specs.apollo.dev/link/v1.0/>, "url").
-    let (version, name) = (parts.next()?, parts.next()?);
+    // A URL ends in name and version, and a slash at its end does not count; any other URL identifies a feature that
+    // is not known (<https://specs.apollo.dev/link/v1.0/>, "url").
+    let mut parts = url.strip_suffix('/').unwrap_or(url).rsplit('/');
+    let version = parts.next().unwrap_or_default();
+    let name = parts.next().unwrap_or_default();
     let purpose = link
         .specified_argument_by_name("for")
         .and_then(|purpose| purpose.as_enum());

@@ -98,10 +98,8 @@ impl Reader<'_> {
             let known = &mut self.types[object.index()];
             if known.join(subgraph).is_some() {
                 let message = format!(
-                    "the subgraph `{}` has `{}` as an object of the interface `{}`, but also has \
-                     `{}`",
+                    "the subgraph `{}` has the interface object `{}`, but also its implementation `{}`",
                     self.subgraphs[subgraph.index()].name,
-                    self.types[interface.index()].name,
                     self.types[interface.index()].name,
                     self.types[object.index()].name
                 );

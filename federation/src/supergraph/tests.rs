@@ -234,6 +234,12 @@ fn features_that_cannot_be_ignored_are_refused() {
     assert!(old.contains("v0.1"), "{old}");
     let unknown = r#"@link(url: "https://example.org/secret/v1.0", for: SECURITY)"#;
     assert!(refused(unknown, &types).contains("secret"));
+    for opaque in ["vault", "urn:vault", "https://example.org/secret/v1.0/"] {
+        let opaque = format!(r#"@link(url: "{opaque}", for: SECURITY)"#);
+        assert!(refused(&opaque, &types).contains("SECURITY"), "{opaque}");
+    }
+    let slash = r#"@link(url: "https://specs.apollo.dev/join/v0.5/", for: EXECUTION)"#;
+    assert!(with_links(slash, &types).is_ok());
     let harmless = r#"@link(url: "https://example.org/nice/v1.0")"#;
     assert!(with_links(harmless, &types).is_ok());
     let newer = r#"@link(url: "https://specs.apollo.dev/policy/v0.2", for: SECURITY)"#;
@@ -270,7 +276,9 @@ fn an_interface_object_beside_its_implementing_types_is_refused() {
     type T implements I @join__implements(graph: A, interface: "I") @join__type(graph: A, key: "id") { id: ID! }"#;
     let errors = read(&format!("{QUERY}{types}")).unwrap_err();
     assert!(
-        errors[0].message.contains("knows `T` beside it"),
+        errors[0]
+            .message
+            .contains("interface object `I`, but also its implementation `T`"),
         "{}",
         errors[0]
     );

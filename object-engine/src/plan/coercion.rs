@@ -127,8 +127,11 @@ fn scalar_literal(scalar: Scalar, text: &str) -> Option<Literal> {
         let fits = canonical_value(scalar, literal.as_ref()).is_some();
         return fits.then_some(literal);
     }
-    let written = if text.contains(['e', 'E']) {
+    let has_exponent = text.contains(['e', 'E']);
+    let written = if has_exponent && !scalar.is_float() {
         plain_number(text)?
+    } else if has_exponent && !f64::from_str(text).is_ok_and(f64::is_finite) {
+        return None;
     } else {
         text.to_owned()
     };
@@ -149,11 +152,32 @@ fn scalar_literal(scalar: Scalar, text: &str) -> Option<Literal> {
     ))
 }
 
-/// Returns a number with an exponent as the shortest decimal number that stands for the same double; `None`
-/// if no finite double does.
+/// The largest exponent of a double.
+const MAX_EXPONENT: i32 = 308;
+
+/// Returns a number with an exponent as a decimal number of exactly the same value; `None` if it is none, or its
+/// exponent is beyond those of doubles, so that a short text does not become a long one.
 fn plain_number(text: &str) -> Option<String> {
-    let value = f64::from_str(text).ok()?;
-    value.is_finite().then(|| value.to_string())
+    let (mantissa, exponent) = text.split_once(['e', 'E'])?;
+    let exponent = i32::from_str(exponent)
+        .ok()
+        .filter(|exponent| exponent.abs() <= MAX_EXPONENT)?;
+    let sign = if mantissa.starts_with('-') { "-" } else { "" };
+    let unsigned = mantissa.strip_prefix(['-', '+']).unwrap_or(mantissa);
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let digits = format!("{whole}{fraction}");
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let point = i32::try_from(whole.len()).ok()? + exponent;
+    let zeros = |count: i32| "0".repeat(usize::try_from(count).unwrap_or(0));
+    let before = zeros(1 - point);
+    let after = zeros(point - i32::try_from(digits.len()).ok()?);
+    let padded = format!("{before}{digits}{after}");
+    let (whole, fraction) = padded.split_at(usize::try_from(point.max(1)).ok()?);
+    let fraction = fraction.trim_end_matches('0');
+    let dot = if fraction.is_empty() { "" } else { "." };
+    Some(format!("{sign}{whole}{dot}{fraction}"))
 }
 
 /// Returns the term of a `Literal_Input`.
@@ -330,4 +354,49 @@ pub(crate) fn validation<'s>(
 ) -> Option<&'s LangValidation> {
     let own = property.lang.validate.as_ref();
     own.or(schema.config.lang.validate.as_ref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_with_an_exponent_are_written_exactly() {
+        for (text, plain) in [
+            ("12345678901234567891e0", Some("12345678901234567891")),
+            ("1.50e1", Some("15")),
+            ("-1.25E+1", Some("-12.5")),
+            ("+25e-3", Some("0.025")),
+            ("1.2345e2", Some("123.45")),
+            ("0.001e1", Some("00.01")),
+            ("5e3", Some("5000")),
+            ("1e309", None),
+            ("1e-309", None),
+            ("1e99999999999", None),
+            ("e1", None),
+            ("1.2.3e1", None),
+            ("-+1e1", None),
+            ("1e", None),
+        ] {
+            assert_eq!(plain_number(text).as_deref(), plain, "{text}");
+        }
+        let smallest = plain_number("1e-308").unwrap();
+        assert_eq!((smallest.len(), smallest.ends_with("01")), (310, true));
+    }
+
+    #[test]
+    fn a_stored_number_is_the_one_that_is_given() {
+        let stored = |scalar, text| {
+            let literal = scalar_literal(scalar, text)?;
+            Some(literal.value().to_owned())
+        };
+        let exact = stored(Scalar::Integer, "12345678901234567891e0");
+        assert_eq!(exact.as_deref(), Some("12345678901234567891"));
+        let exact = stored(Scalar::Decimal, "1.2345678901234567891e-2");
+        assert_eq!(exact.as_deref(), Some("0.012345678901234567891"));
+        assert_eq!(stored(Scalar::Decimal, "1e-400"), None);
+        assert_eq!(stored(Scalar::Integer, "1.25e1"), None);
+        assert_eq!(stored(Scalar::Double, "1e400"), None);
+        assert!(stored(Scalar::Double, "1e-3").is_some());
+    }
 }
