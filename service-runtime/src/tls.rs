@@ -250,7 +250,7 @@ mod tests {
         let (_folder, files) = files();
         fs::write(&files.key, CERTIFICATE).unwrap();
         let error = ServerTls::read(&files).err().unwrap();
-        let expected = format!("{} holds no private key in PEM", files.key.display());
+        let expected = format!("{} contains no private key in PEM", files.key.display());
         assert_eq!(error.to_string(), expected);
     }
 }

@@ -56,7 +56,7 @@ fn each_fault_of_a_client_closes_the_websocket_with_its_code() {
         ("an unknown message", 4400, "`start`", |socket| {
             socket.say(json!({"type": "start"}))
         }),
-        ("bytes", 4400, "texts", |socket| {
+        ("bytes", 4400, "must be text", |socket| {
             socket.send(Message::binary(vec![1, 2]))
         }),
         ("a long message", 1009, "too long", |socket| {
