@@ -285,7 +285,11 @@ fn an_interface_object_beside_its_implementing_types_is_refused() {
     let no_interface =
         r#"type T @join__type(graph: A, key: "x", isInterfaceObject: true) { x: Int }"#;
     let errors = read(&format!("{QUERY}{no_interface}")).unwrap_err();
-    assert!(errors[0].message.contains("no interface"), "{}", errors[0]);
+    assert!(
+        errors[0].message.contains("but not an interface"),
+        "{}",
+        errors[0]
+    );
 }
 
 #[test]
