@@ -446,8 +446,8 @@ enum Edit {
 
 fn rdf_12(name: &str, value: &str) -> io::Error {
     let message = format!(
-        "{name}{value} belongs to RDF/XML 1.2, which is not supported; write the data in \
-                 RDF 1.1"
+        "{name}{value} belongs to RDF/XML 1.2, which is not supported; \
+         write the data in RDF 1.1"
     );
     Refused(message).into()
 }

@@ -71,8 +71,11 @@ impl SearchApp {
                 (Target::Ready(name), Some(found))
                     if *name != found && (are_all_there || !is_there(name)) =>
                 {
-                    tracing::info!(index = %found, replaced = %name, "another instance has rebuilt \
-                                                                      an index");
+                    tracing::info!(
+                        index = %found,
+                        replaced = %name,
+                        "another instance has rebuilt an index"
+                    );
                     Target::Ready(found)
                 }
                 (Target::Missing | Target::Building { .. }, Some(found)) => {

@@ -27,8 +27,10 @@ fn begin() -> Metrics {
         Ok(handle) => handle,
         Err(error) => {
             // A program that embeds services has metrics of its own.
-            tracing::warn!(%error, "metrics are recorded by this program but not shown at \
-                                    `/metrics`");
+            tracing::warn!(
+                %error,
+                "metrics are recorded by this program but not shown at `/metrics`"
+            );
             return Metrics::Recorded;
         }
     };

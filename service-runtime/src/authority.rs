@@ -84,12 +84,9 @@ pub(crate) fn authorities<B>(request: &Request<B>) -> Result<Vec<Authority<'_>>,
         (Some(_), Some(_)) => return Err(malformed("the request has several `Host` headers")),
         (Some(host), None) => {
             let authority = host.to_str().ok().and_then(Authority::parse);
-            found.push(authority.ok_or_else(|| {
-                malformed(
-                    "`Host` is not a host with an optional \
-                                                          port",
-                )
-            })?);
+            found.push(
+                authority.ok_or_else(|| malformed("`Host` is not a host with an optional port"))?,
+            );
         }
     }
     if let Some(target) = request.uri().authority() {

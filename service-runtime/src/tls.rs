@@ -113,8 +113,11 @@ impl ServerTls {
                     let (text, cause) = (error.to_string(), std::error::Error::source(&error));
                     if failed.as_ref() != Some(&text) {
                         let cause = cause.map(ToString::to_string);
-                        tracing::error!(%error, cause, "the new certificate cannot be used; the \
-                                                        previous one stays in use");
+                        tracing::error!(
+                            %error,
+                            cause,
+                            "the new certificate cannot be used; the previous one stays in use"
+                        );
                     }
                     failed = Some(text);
                 }

@@ -306,9 +306,11 @@ impl Folder {
             .check_room()
             .and_then(|()| order_file::write(&self.path, image, orders));
         if let Err(error) = written {
-            tracing::warn!(%error, folder = %self.path.display(), "failed to save sort orders; they \
-                                                                   are computed again after a \
-                                                                   restart");
+            tracing::warn!(
+                %error,
+                folder = %self.path.display(),
+                "failed to save sort orders; they are computed again after a restart"
+            );
         }
     }
 

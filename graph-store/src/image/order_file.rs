@@ -70,8 +70,11 @@ pub(super) fn read(folder: &Path, image: &Image) -> Vec<SavedOrder<u32>> {
             Err(reason) => reason.to_owned(),
         },
     };
-    tracing::warn!(path = %path.display(), reason, "saved sort orders cannot be read and are \
-                                                    computed again");
+    tracing::warn!(
+        path = %path.display(),
+        reason,
+        "saved sort orders cannot be read and are computed again"
+    );
     Vec::new()
 }
 

@@ -87,8 +87,7 @@ fn fill(schema: &Schema, entry: &Entry, template: &Template) -> Result<String, S
                 let Some(text) = value_of(entry, *property) else {
                     let name = &schema[*property].name.graphql;
                     return Err(format!(
-                        "the id is derived from `{name}`, which needs exactly one \
-                                        value"
+                        "the id is derived from `{name}`, which needs exactly one value"
                     ));
                 };
                 id.push_str(&escaped(text));

@@ -125,8 +125,10 @@ pub(super) fn secured(mut settings: Settings, rules: TokenRules) -> Result<Setti
 /// Logs where the signing key is. The key is created before logging starts.
 pub(super) fn log_key(settings: &ProviderSettings) {
     match &settings.key_file {
-        Some(path) => tracing::info!(file = %path.display(), "users log in with a stored signing \
-                                                              key"),
+        Some(path) => tracing::info!(
+            file = %path.display(),
+            "users log in with a stored signing key"
+        ),
         None => tracing::info!(
             "users log in with a signing key in memory, so their tokens end with the process; \
              `security.provider.keyFile` keeps the key"
