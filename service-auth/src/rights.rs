@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use call_context::Caller;
 use serde::{Deserialize, Serialize};
-use soml_core::access::{DEFAULT_ROLE, covers};
-use soml_core::rbac::Operation;
+use soml_core::access::covers;
+use soml_core::rbac::{DEFAULT_ROLE, Operation};
 
 /// A part of what is managed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

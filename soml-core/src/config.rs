@@ -1,6 +1,7 @@
 //! The `config` section: schema-wide settings.
 
 use crate::lang::LangConfig;
+use crate::rbac::DEFAULT_ROLE;
 use crate::search::SearchSettings;
 
 /// Schema-wide settings, every one with its default resolved.
@@ -59,7 +60,7 @@ impl Default for Config {
             include_inferred: true,
             expand_owl_same_as: true,
             disabled_checks: Vec::new(),
-            default_role: "Default".to_owned(),
+            default_role: DEFAULT_ROLE.to_owned(),
             default_integration_role: "Federation_SystemRole".to_owned(),
             expose_soml_in_graphql: false,
             enable_collection_count: false,

@@ -3,6 +3,12 @@
 use crate::span::Span;
 use crate::value::{Value, ValueKind};
 
+/// The role of callers none of whose roles a schema declares, unless [`Config::default_role`] names
+/// a different one.
+///
+/// [`Config::default_role`]: crate::config::Config::default_role
+pub const DEFAULT_ROLE: &str = "Default";
+
 /// All roles of a schema.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

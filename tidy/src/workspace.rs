@@ -112,14 +112,14 @@ impl Workspace {
 }
 
 impl Package {
-    fn library(&self) -> Option<&Target> {
+    fn library_target(&self) -> Option<&Target> {
         self.targets
             .iter()
             .find(|target| target.kind.iter().any(|kind| kind.contains("lib")))
     }
 
     fn crate_name(&self) -> String {
-        self.library()
+        self.library_target()
             .map_or(self.name.clone(), |library| library.name.replace('_', "-"))
     }
 }
@@ -129,7 +129,9 @@ fn member(root: &Path, package: Package, names: &BTreeMap<String, String>) -> Me
     let text = std::fs::read_to_string(&package.manifest_path).unwrap_or_default();
     let mut member = Member {
         manifest,
-        library: package.library().map(|library| library.src_path.clone()),
+        library: package
+            .library_target()
+            .map(|target| target.src_path.clone()),
         name: package.crate_name(),
         normal: BTreeMap::new(),
         dev: BTreeMap::new(),

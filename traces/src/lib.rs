@@ -1,8 +1,6 @@
+//! Spans of requests in all services.
+#![cfg_attr(feature = "http", doc = "")]
 #![cfg_attr(feature = "http", doc = include_str!("../README.md"))]
-#![cfg_attr(
-    not(feature = "http"),
-    doc = "The spans that a request leaves in all services."
-)]
 
 #[cfg(feature = "opentelemetry")]
 mod context;

@@ -6,7 +6,7 @@ use super::memo::{Memo, MemoEntry, ResolvedEntity};
 use super::store::{ObjectId, Type, Unavailable, Value};
 use super::walk::Walk;
 use crate::hash::HashMap;
-use crate::plan::{Input, InputFragment, StepId};
+use crate::plan::{Input, StepId};
 use crate::supergraph::TypeId;
 
 /// The representations for one list of entities.
@@ -161,14 +161,12 @@ fn write_value(
         let only = inputs.iter().find_map(|input| input.only);
         let is_same_for_all = inputs.iter().all(|input| input.fragments.len() <= 1);
         let ty = type_of(walk, object, only, is_same_for_all)?;
-        let is_of = |fragment: &&InputFragment| {
-            ty.is_none_or(|ty| fragment.types.binary_search(&ty).is_ok())
-        };
-        let fragments = inputs
+        let below: Vec<&Input> = inputs
             .iter()
             .flat_map(|input| &input.fragments)
-            .filter(is_of);
-        let below: Vec<&Input> = fragments.flat_map(|fragment| &fragment.inputs).collect();
+            .filter(|fragment| fragment.is_of(ty))
+            .flat_map(|fragment| &fragment.inputs)
+            .collect();
         let typename = ty.filter(|_| inputs.iter().any(|input| input.has_typename));
         write_object(walk, object, typename, &below, out)
     })
@@ -231,10 +229,7 @@ pub(super) fn value_text(
     let value = walk.store.get(object, input.member);
     write_objects(walk, value, out, &mut |object, out| {
         let ty = type_of(walk, object, input.only, input.fragments.len() <= 1)?;
-        let is_of = |fragment: &&InputFragment| {
-            ty.is_none_or(|ty| fragment.types.binary_search(&ty).is_ok())
-        };
-        let fragment = input.fragments.iter().find(is_of);
+        let fragment = input.fragments.iter().find(|fragment| fragment.is_of(ty));
         value_text(walk, object, fragment.map_or(&[], |it| &it.inputs), out)
     })
 }

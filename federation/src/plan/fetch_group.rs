@@ -106,6 +106,13 @@ pub struct InputFragment {
     pub inputs: Vec<Input>,
 }
 
+impl InputFragment {
+    /// Returns whether it is sent of objects of a type; of those without a known one, it is.
+    pub(crate) fn is_of(&self, ty: Option<TypeId>) -> bool {
+        ty.is_none_or(|ty| self.types.binary_search(&ty).is_ok())
+    }
+}
+
 impl Input {
     /// Returns whether a representation that has this one needs the other one no more.
     pub(super) fn covers(&self, other: &Input) -> bool {

@@ -144,7 +144,6 @@
     React.useEffect(() => {
       if (waiting) {
         chosen.current = waiting.query;
-        wait(null);
         addTab();
       }
     }, [waiting]);

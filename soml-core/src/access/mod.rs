@@ -24,12 +24,6 @@ use crate::value::Value;
 pub use self::table::RightsTable;
 pub use self::ways::{READS_OTHERWISE, READS_OTHERWISE_MEANING, other_ways};
 
-/// The role of callers none of whose roles a schema declares, unless [`Config::default_role`] names
-/// a different one.
-///
-/// [`Config::default_role`]: crate::config::Config::default_role
-pub const DEFAULT_ROLE: &str = "Default";
-
 /// A part of an object that has a right of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
@@ -154,8 +148,8 @@ impl Rights {
     /// Returns what a caller may do who claims these roles.
     ///
     /// Roles that the schema does not declare are ignored. If it declares none of them, its default
-    /// role applies: [`DEFAULT_ROLE`], or what `config.defaultRole` names. If that is not declared
-    /// either, nothing is allowed.
+    /// role applies: [`DEFAULT_ROLE`](crate::rbac::DEFAULT_ROLE), or what `config.defaultRole`
+    /// names. If that is not declared either, nothing is allowed.
     #[must_use]
     pub fn of<'r>(self: &Arc<Self>, claimed: impl IntoIterator<Item = &'r str>) -> Access {
         let mut roles = Vec::new();
