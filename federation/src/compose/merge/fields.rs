@@ -7,7 +7,7 @@ use apollo_compiler::collections::IndexMap;
 use apollo_compiler::schema::{Component, ExtendedType};
 use apollo_compiler::{Name, Node, name};
 
-use super::arguments::TypeRule;
+use super::arguments::{TypeRule, is_same_value};
 use super::overrides::Moved;
 use super::types::is_root;
 use super::{Merge, Sources, directives, distinct_names};
@@ -285,7 +285,11 @@ impl<'m> Merge<'m> {
                         place.clone(),
                     ));
                 }
-                if found.default_value != argument.default_value {
+                let is_same_default = match (&found.default_value, &argument.default_value) {
+                    (Some(found), Some(merged)) => is_same_value(found, merged),
+                    (found, merged) => found.is_none() && merged.is_none(),
+                };
+                if !is_same_default {
                     let message = format!(
                         "the argument `{}` of `{coordinate}` has a different default value where it \
                          is external in `{subgraph}`",
