@@ -157,7 +157,7 @@ const MAX_EXPONENT: i32 = 308;
 
 /// Returns a number with an exponent as a decimal number of exactly the same value; `None` if it is none, or its
 /// exponent is beyond those of doubles, so that a short text does not become a long one.
-fn plain_number(text: &str) -> Option<String> {
+pub(super) fn plain_number(text: &str) -> Option<String> {
     let (mantissa, exponent) = text.split_once(['e', 'E'])?;
     let exponent = i32::from_str(exponent)
         .ok()

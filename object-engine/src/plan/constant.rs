@@ -1,5 +1,6 @@
 //! Converts operands from the values that clients send to RDF terms.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use graph_store::query::Constant;
@@ -9,6 +10,7 @@ use oxrdf::{Literal, NamedNode};
 use oxsdatatypes::Decimal;
 use soml_core::datatype::Scalar;
 
+use super::coercion::plain_number;
 use super::input::Input;
 
 /// Why an operand is refused.
@@ -70,10 +72,14 @@ fn integer(
 ) -> Result<Literal, OperandError> {
     // A JSON number such as 1e3 or 2.0 is an integer too: JSON does not tell integers from other
     // numbers.
-    let value = match i128::from_str(text) {
+    let whole = if is_number {
+        whole_number(text).ok_or_else(&invalid)?
+    } else {
+        Cow::Borrowed(text)
+    };
+    let value = match i128::from_str(&whole) {
         Ok(value) => value,
-        Err(_) if is_whole_number_text(text) => return Err(too_large(text)),
-        Err(_) if is_number => whole_float(text).ok_or_else(&invalid)?,
+        Err(_) if is_whole_number_text(&whole) => return Err(too_large(text)),
         Err(_) => return Err(invalid()),
     };
     if !integer_in_bounds(scalar, value) {
@@ -97,30 +103,39 @@ fn is_whole_number_text(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
-fn whole_float(text: &str) -> Option<i128> {
-    let value = f64::from_str(text).ok()?;
-    // Beyond 2^53 a float no longer identifies a single integer.
-    (value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0).then_some(value as i128)
+/// Returns a number without its exponent and a fraction of zeros; `None` if it is not whole.
+fn whole_number(text: &str) -> Option<Cow<'_, str>> {
+    let plain = without_exponent(text)?;
+    let Some((whole, fraction)) = plain.split_once('.') else {
+        return Some(plain);
+    };
+    let is_whole = fraction.bytes().all(|digit| digit == b'0');
+    is_whole.then(|| Cow::Owned(whole.to_owned()))
+}
+
+fn without_exponent(text: &str) -> Option<Cow<'_, str>> {
+    if text.contains(['e', 'E']) {
+        plain_number(text).map(Cow::Owned)
+    } else {
+        Some(Cow::Borrowed(text))
+    }
 }
 
 fn decimal(text: &str, invalid: impl Fn() -> OperandError) -> Result<Literal, OperandError> {
+    let plain = without_exponent(text).ok_or_else(&invalid)?;
     // 18 decimal places at most (docs/queries.md, "Filters").
-    if let Ok(value) = Decimal::from_str(text) {
+    if let Ok(value) = Decimal::from_str(&plain) {
         return Ok(Literal::new_typed_literal(value.to_string(), xsd::DECIMAL));
     }
-    let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    if digits > 0
-        && text
-            .bytes()
-            .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+'))
-    {
-        return Err(OperandError::Unsupported(format!(
-            "{text} has more digits than stores can compare"
-        )));
+    let digits = plain.strip_prefix(['-', '+']).unwrap_or(&plain);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.len() + fraction.len() == 0 || !is_digits(whole) || !is_digits(fraction) {
+        return Err(invalid());
     }
-    let value = f64::from_str(text).map_err(|_| invalid())?;
-    let value = Decimal::from_str(&value.to_string()).map_err(|_| invalid())?;
-    Ok(Literal::new_typed_literal(value.to_string(), xsd::DECIMAL))
+    Err(OperandError::Unsupported(format!(
+        "{text} has more digits than stores can compare"
+    )))
 }
 
 fn shown(input: &Input) -> String {
@@ -170,6 +185,16 @@ mod tests {
                 number("1e2"),
                 format!("\"100\"^^<{xsd}decimal>"),
             ),
+            (
+                Scalar::Decimal,
+                text("12345678901234567.89e-1"),
+                format!("\"1234567890123456.789\"^^<{xsd}decimal>"),
+            ),
+            (
+                Scalar::Integer,
+                number("922337203685477580.70e1"),
+                format!("\"9223372036854775807\"^^<{xsd}integer>"),
+            ),
             (Scalar::String, text("a\"b"), "\"a\\\"b\"".to_owned()),
             (Scalar::Iri, text("not an iri"), "nothing".to_owned()),
             (
@@ -191,6 +216,11 @@ mod tests {
             (Scalar::PositiveInteger, text("0")),
             (Scalar::UnsignedByte, Input::Number("256".to_owned())),
             (Scalar::Integer, text("x")),
+            (Scalar::Integer, text("1e2")),
+            (Scalar::Integer, Input::Number("15e-1".to_owned())),
+            (Scalar::Decimal, text("1.2.3")),
+            (Scalar::Decimal, text("-")),
+            (Scalar::Decimal, text("INF")),
             (Scalar::NegativeFloat, Input::Number("1.5".to_owned())),
             (Scalar::String, Input::Boolean(true)),
         ] {
@@ -199,9 +229,15 @@ mod tests {
                 "{scalar:?} {input:?}"
             );
         }
-        assert!(matches!(
-            constant(Scalar::Integer, &text("123456789012345678901234567890")),
-            Err(OperandError::Unsupported(_))
-        ));
+        for (scalar, input) in [
+            (Scalar::Integer, text("123456789012345678901234567890")),
+            (Scalar::Integer, Input::Number("1e30".to_owned())),
+            (Scalar::Decimal, Input::Number("1e-30".to_owned())),
+        ] {
+            assert!(
+                matches!(constant(scalar, &input), Err(OperandError::Unsupported(_))),
+                "{scalar:?} {input:?}"
+            );
+        }
     }
 }
