@@ -23,7 +23,7 @@ pub use call_context::CallContext;
 pub use error::StoreError;
 pub use statements::{Statement, Statements};
 pub use store::{
-    AheadStore, DataVersion, ExportStore, GraphStore, Inference, LocalStore, QuadSink, ServerState,
-    StoreFeatures, StoreInfo, Transaction, WindowBuilder, Windowed, WriteStore, compare_keys,
-    compare_positions, keys_by_hydration,
+    DataVersion, ExportStore, GraphStore, Inference, LocalStore, QuadSink, ServerState,
+    StoreFeatures, StoreInfo, Transaction, TreeStore, WindowBuilder, Windowed, WriteStore,
+    compare_keys, compare_positions, keys_by_hydration,
 };

@@ -19,7 +19,7 @@ use super::graphs::DEFAULT;
 use super::intern::{Interner, Numbers};
 use super::keys::{self, Encoded};
 use super::pieces::Pieces;
-use super::{Image, ahead, io_of_memory};
+use super::{Image, io_of_memory, pipelined};
 use crate::private_files;
 
 /// Quads that become an image.
@@ -194,7 +194,7 @@ impl ImageBuilder {
             sorted.dedup();
             (place(property), sorted)
         });
-        let written = ahead(
+        let written = pipelined(
             most * size_of::<Numbered>(),
             sorted,
             |(property, mut sorted)| {

@@ -278,7 +278,7 @@ fn both<A: Send, B>(
 
 /// Takes all items of an iterator, which works at the next one on another thread where that is worth it for the bytes of
 /// the largest.
-fn ahead<T: Send>(
+fn pipelined<T: Send>(
     bytes: usize,
     mut items: impl Iterator<Item = T> + Send,
     take: impl FnMut(T) -> io::Result<()>,

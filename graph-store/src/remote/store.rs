@@ -31,7 +31,7 @@ use crate::sparql::{self, Fact, Found, SlotQuery, TreeQuery};
 #[cfg(feature = "remote")]
 use crate::store::WriteStore;
 use crate::store::order::named_nodes;
-use crate::store::{AheadStore, GraphStore, StoreFeatures, StoreInfo, WindowBuilder, Windowed};
+use crate::store::{GraphStore, StoreFeatures, StoreInfo, TreeStore, WindowBuilder, Windowed};
 
 /// Options of a remote store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -230,7 +230,7 @@ impl RemoteStore {
     }
 
     /// Reads a tree; returns none if its query has too many rows.
-    async fn read_tree(
+    async fn tree_of(
         &self,
         query: TreeQuery,
         form: TreeForm,
@@ -359,7 +359,7 @@ impl RemoteStore {
             most: few + 1,
         };
         let query = tree::query_from(found, levels);
-        let tree = self.read_tree(query, TreeForm::Nested, &selection.dataset, context);
+        let tree = self.tree_of(query, TreeForm::Nested, &selection.dataset, context);
         Ok(tree.await?.filter(|tree| tree.roots.len() <= few))
     }
 
@@ -521,7 +521,7 @@ impl GraphStore for RemoteStore {
         self.endpoint.probe(context).await
     }
 
-    fn ahead(&self) -> Option<&dyn AheadStore> {
+    fn trees(&self) -> Option<&dyn TreeStore> {
         Some(self)
     }
 
@@ -533,8 +533,8 @@ impl GraphStore for RemoteStore {
 }
 
 #[async_trait]
-impl AheadStore for RemoteStore {
-    async fn read_ahead(
+impl TreeStore for RemoteStore {
+    async fn read_tree(
         &self,
         request: &TreeRequest<'_>,
         context: &CallContext,
@@ -550,10 +550,10 @@ impl AheadStore for RemoteStore {
         }
         // If there is too much, the levels may be small enough one by one.
         let query = tree::query_of(request);
-        self.read_tree(query, form, request.dataset, context).await
+        self.tree_of(query, form, request.dataset, context).await
     }
 
-    async fn select_ahead(
+    async fn select_tree(
         &self,
         selection: &Selection,
         levels: &[TreeLevel<'_>],
@@ -586,7 +586,7 @@ impl AheadStore for RemoteStore {
             levels,
             dataset: &selection.dataset,
         };
-        self.read_ahead(&request, context).await
+        self.read_tree(&request, context).await
     }
 
     /// In the flat form a server would join the objects of a level with all that their properties have anywhere.

@@ -14,12 +14,12 @@ pub(crate) mod export;
 mod keys;
 mod local;
 pub(crate) mod order;
-mod prefetch;
 #[cfg(feature = "image")]
 pub(crate) mod queue;
 pub(crate) mod ready_order;
 #[cfg(feature = "image")]
 pub(crate) mod records;
+mod tree;
 mod window;
 mod writer;
 
@@ -28,7 +28,7 @@ use call_context::CallContext;
 pub use export::{ExportStore, QuadSink};
 pub use keys::keys_by_hydration;
 pub use local::LocalStore;
-pub use prefetch::AheadStore;
+pub use tree::TreeStore;
 pub(crate) use window::{Place, PlaceBuilder};
 pub use window::{WindowBuilder, Windowed, compare_keys, compare_positions};
 pub use writer::{Transaction, WriteStore};
@@ -116,7 +116,7 @@ pub trait GraphStore: Send + Sync + 'static {
     }
 
     /// Returns the view of a store for which one large read costs less than several small ones.
-    fn ahead(&self) -> Option<&dyn AheadStore> {
+    fn trees(&self) -> Option<&dyn TreeStore> {
         None
     }
 

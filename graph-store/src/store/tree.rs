@@ -1,4 +1,4 @@
-//! Prefetching: the view of a store that can read several levels in one step.
+//! The view of a store that can read several levels in one step.
 
 use async_trait::async_trait;
 use call_context::CallContext;
@@ -9,12 +9,12 @@ use crate::query::{Selection, Tree, TreeLevel, TreeRequest};
 /// A store for which one large read costs less than several small ones, since each goes over a
 /// network.
 #[async_trait]
-pub trait AheadStore: Send + Sync {
+pub trait TreeStore: Send + Sync {
     /// Returns the values of objects and of those that they lead to. Each object that a slot leads to,
     /// from an object of the level above, has all its values in the answer.
     ///
     /// `None` means that the store would rather be asked for one level after the other.
-    async fn read_ahead(
+    async fn read_tree(
         &self,
         request: &TreeRequest<'_>,
         context: &CallContext,
@@ -24,7 +24,7 @@ pub trait AheadStore: Send + Sync {
     /// roots of the answer are the objects in the order of the selection.
     ///
     /// `None` means that the store would rather be asked for the objects first.
-    async fn select_ahead(
+    async fn select_tree(
         &self,
         selection: &Selection,
         levels: &[TreeLevel<'_>],

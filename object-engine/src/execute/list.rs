@@ -5,7 +5,7 @@ use graph_store::value::{LiteralKey, SortValue, literal_key, number_identity, so
 use oxrdf::TermRef;
 use soml_core::datatype::Scalar;
 
-use crate::plan::{ListOutput, ScalarKind};
+use crate::plan::{ListOutput, ScalarKind, ValueOrder};
 
 /// A value with its sort key and its text in the answer.
 pub(super) struct Candidate {
@@ -37,12 +37,12 @@ pub(super) fn scalar_sort(kind: ScalarKind, term: TermRef<'_>) -> SortValue {
 }
 
 /// Returns the sort values of a literal: one per key, then all its parts.
-pub(super) fn literal_sort(order: &[(LiteralKey, bool)], term: TermRef<'_>) -> Vec<SortValue> {
+pub(super) fn literal_sort(order: &[ValueOrder], term: TermRef<'_>) -> Vec<SortValue> {
     let TermRef::Literal(literal) = term else {
         return vec![SortValue::Missing; order.len()];
     };
     let all = [LiteralKey::Value, LiteralKey::Lang, LiteralKey::Datatype];
-    let keys = order.iter().map(|(part, _)| *part).chain(all);
+    let keys = order.iter().map(|key| key.part).chain(all);
     keys.map(|part| literal_key(part, literal)).collect()
 }
 
@@ -68,8 +68,12 @@ pub(super) fn smallest_first(candidates: &mut [Candidate]) {
 pub(super) fn sort_and_cut(candidates: &mut Vec<Candidate>, list: &ListOutput) {
     if !list.order.is_empty() || !list.page.is_whole() {
         candidates.sort_by(|a, b| {
-            for ((x, y), (_, descending)) in a.sort.iter().zip(&b.sort).zip(&list.order) {
-                let ordering = if *descending { y.cmp(x) } else { x.cmp(y) };
+            for ((x, y), key) in a.sort.iter().zip(&b.sort).zip(&list.order) {
+                let ordering = if key.is_descending {
+                    y.cmp(x)
+                } else {
+                    x.cmp(y)
+                };
                 if ordering.is_ne() {
                     return ordering;
                 }

@@ -17,7 +17,7 @@
 //!    connection, `select_window` returns those between two positions, with the sort keys of each: one pass over
 //!    the candidates that keeps no more than the page (`store/window.rs`).
 //! 5. `GraphStore::hydrate` returns the values of all objects of a level in columns. Values that are objects become
-//!    the nodes of the next level, each once however often it is reached. A store with `GraphStore::ahead` reads
+//!    the nodes of the next level, each once however often it is reached. A store with `GraphStore::trees` reads
 //!    several levels at once: `plan/level_tree` says which (never so that it would look at much more than level by
 //!    level), `execute/prefetch` keeps their values until their turn. Which objects are reached is still found
 //!    out level by level, so it makes no difference that values of others were read.

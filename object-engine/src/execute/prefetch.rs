@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use graph_store::query::{
     Dataset, Hydrated, NodeCondition, ObjectRef, Objects, Tree, TreeLevel, TreeRequest, TreeValues,
 };
-use graph_store::{AheadStore, StoreError};
+use graph_store::{StoreError, TreeStore};
 
 use super::Execution;
 use super::fetch::hydrate;
@@ -14,7 +14,7 @@ use crate::plan::{Branch, LevelId, RootObjects, candidates, level_tree};
 /// The values of levels whose turn has not come.
 pub(super) struct Prefetch<'a> {
     execution: &'a Execution<'a>,
-    store: Option<&'a dyn AheadStore>,
+    trees: Option<&'a dyn TreeStore>,
     /// By the position of their level; nothing for a store that does not read ahead.
     values: Mutex<Vec<Option<TreeValues>>>,
 }
@@ -22,11 +22,11 @@ pub(super) struct Prefetch<'a> {
 impl<'a> Prefetch<'a> {
     pub(super) fn new(execution: &'a Execution<'a>) -> Self {
         let levels = execution.plan.levels.iter();
-        let store = execution.store.ahead();
-        let values = store.map(|_| levels.map(|_| None).collect());
+        let trees = execution.store.trees();
+        let values = trees.map(|_| levels.map(|_| None).collect());
         Prefetch {
             execution,
-            store,
+            trees,
             values: Mutex::new(values.unwrap_or_default()),
         }
     }
@@ -39,7 +39,7 @@ impl<'a> Prefetch<'a> {
         let plan = &self.execution.plan.levels[level.0 as usize];
         // Other root fields may add objects to the level.
         let is_alone = plan.ways == 1 && !plan.slots.is_empty();
-        if let Some(ahead) = self.store.filter(|_| is_alone)
+        if let Some(trees) = self.trees.filter(|_| is_alone)
             && let Some((ids, condition)) = candidates(selection)
         {
             let dataset = &selection.dataset;
@@ -47,15 +47,15 @@ impl<'a> Prefetch<'a> {
                 self.execution.plan,
                 level,
                 Some(ids.len()),
-                ahead.reads_apart(),
+                trees.reads_apart(),
             );
-            let read = self.read(ahead, &levels, &ids, Some(&condition), dataset);
+            let read = self.read(trees, &levels, &ids, Some(&condition), dataset);
             if let Some(found) = read.await? {
                 return Ok(found.into());
             }
         }
-        if let Some(ahead) = self.store.filter(|_| is_alone)
-            && let Some(found) = self.select_with_values(ahead, objects).await?
+        if let Some(trees) = self.trees.filter(|_| is_alone)
+            && let Some(found) = self.select_with_values(trees, objects).await?
         {
             return Ok(found.into());
         }
@@ -66,7 +66,7 @@ impl<'a> Prefetch<'a> {
     /// asked for. `None` if the store would rather be asked for the objects first.
     async fn select_with_values(
         &self,
-        store: &dyn AheadStore,
+        store: &dyn TreeStore,
         objects: &RootObjects,
     ) -> Result<Option<Vec<ObjectRef>>, StoreError> {
         let selection = &objects.selection;
@@ -76,7 +76,7 @@ impl<'a> Prefetch<'a> {
             .map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
         let branches = level_tree(self.execution.plan, objects.level, number, false);
         let levels = self.levels(&branches);
-        let read = store.select_ahead(selection, &levels, self.execution.context);
+        let read = store.select_tree(selection, &levels, self.execution.context);
         Ok(read.await?.map(|read| self.keep(&branches, read)))
     }
 
@@ -87,7 +87,7 @@ impl<'a> Prefetch<'a> {
         nodes: &Objects,
     ) -> Result<Hydrated, StoreError> {
         let level = &self.execution.plan.levels[position];
-        let Some(ahead) = self.store else {
+        let Some(trees) = self.trees else {
             return hydrate(self.execution, level, nodes).await;
         };
         if let Some(values) = self.take(position) {
@@ -99,12 +99,12 @@ impl<'a> Prefetch<'a> {
                 self.execution.plan,
                 id,
                 Some(nodes.len()),
-                ahead.reads_apart(),
+                trees.reads_apart(),
             );
             let roots = nodes.as_slice().to_refs();
             if levels.len() > 1
                 && self
-                    .read(ahead, &levels, &roots, None, &level.dataset)
+                    .read(trees, &levels, &roots, None, &level.dataset)
                     .await?
                     .is_some()
                 && let Some(values) = self.take(position)
@@ -119,7 +119,7 @@ impl<'a> Prefetch<'a> {
     /// condition. `None` if the store would rather be asked level by level.
     async fn read(
         &self,
-        store: &dyn AheadStore,
+        store: &dyn TreeStore,
         branches: &[Branch],
         roots: &[ObjectRef],
         condition: Option<&NodeCondition>,
@@ -131,7 +131,7 @@ impl<'a> Prefetch<'a> {
             levels: &self.levels(branches),
             dataset,
         };
-        let read = store.read_ahead(&request, self.execution.context);
+        let read = store.read_tree(&request, self.execution.context);
         Ok(read.await?.map(|read| self.keep(branches, read)))
     }
 

@@ -2,8 +2,8 @@
 
 use graph_store::query::{TermSlice, TermView, WholeTerm};
 use graph_store::value::{
-    AsTerm, Choice, Languages, LiteralKey, SortValue, bcp47_case, cast_name_ref, cast_ref, is_text,
-    write_enum, write_joined, write_scalar,
+    AsTerm, Choice, Languages, SortValue, bcp47_case, cast_name_ref, cast_ref, is_text, write_enum,
+    write_joined, write_scalar,
 };
 use graphql_service::writer::{PathStep, WriteResult, write_string};
 use oxrdf::{LiteralRef, TermRef};
@@ -18,6 +18,7 @@ use super::list::{
 use super::write::Writer;
 use crate::plan::{
     ListOutput, LiteralOutput, LiteralPart, Output, ResponseField, ScalarKind, ScalarOutput,
+    ValueOrder,
 };
 
 impl<'a> Writer<'a> {
@@ -241,7 +242,7 @@ impl<'a> Writer<'a> {
         &self,
         out: &LiteralOutput,
         values: &[WholeTerm<'_>],
-        order: &[(LiteralKey, bool)],
+        order: &[ValueOrder],
     ) -> Vec<Candidate> {
         let languages = self.languages(out.lang.as_ref());
         let listed = languages.list(values, |term| fits_literal(out, term));
@@ -252,7 +253,7 @@ impl<'a> Writer<'a> {
 fn literal_candidates(
     out: &LiteralOutput,
     values: Vec<&WholeTerm<'_>>,
-    order: &[(LiteralKey, bool)],
+    order: &[ValueOrder],
 ) -> Vec<Candidate> {
     let terms = values.into_iter().map(AsTerm::as_term);
     let candidates = terms.map(|term| match term {

@@ -14,7 +14,7 @@ use soml_core::lang::LangSpec;
 use super::filter::FilterBuilder;
 use super::input::{Arguments, Input, lang_spec};
 use super::order::{OrderBuilder, descending, literal_keys};
-use super::{ListOutput, ScalarKind};
+use super::{ListOutput, ScalarKind, ValueOrder};
 use crate::access::View;
 use crate::code;
 use crate::limits::EngineLimits;
@@ -288,11 +288,14 @@ impl FieldArguments<'_> {
         let order = match self.values.get("orderBy") {
             None => Vec::new(),
             Some((direction, location)) => {
-                let descending = descending(&direction).ok_or_else(|| {
+                let is_descending = descending(&direction).ok_or_else(|| {
                     GraphqlError::new(code::ARGUMENT_INVALID, "`orderBy` must be ASC or DESC")
                         .at(location)
                 })?;
-                vec![(LiteralKey::Value, descending)]
+                vec![ValueOrder {
+                    part: LiteralKey::Value,
+                    is_descending,
+                }]
             }
         };
         Ok(ListOutput {
@@ -310,8 +313,11 @@ impl FieldArguments<'_> {
                 GraphqlError::new(code::ARGUMENT_INVALID, "`orderBy` has an unknown key")
                     .at(location)
             };
-            for (by, direction) in literal_keys(&input).ok_or_else(invalid)? {
-                order.push((by, descending(&direction).ok_or_else(invalid)?));
+            for (part, direction) in literal_keys(&input).ok_or_else(invalid)? {
+                order.push(ValueOrder {
+                    part,
+                    is_descending: descending(&direction).ok_or_else(invalid)?,
+                });
             }
         }
         Ok(ListOutput {

@@ -389,14 +389,21 @@ pub(crate) enum LiteralPart {
     TypeName,
 }
 
+/// A sort key of values that are not objects.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ValueOrder {
+    /// The part of a literal; scalars have one, their value.
+    pub(crate) part: LiteralKey,
+    pub(crate) is_descending: bool,
+}
+
 /// How a list is built.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ListOutput {
     /// Whether elements are non-null.
     pub(crate) non_null_elements: bool,
-    /// Sort keys of values that are not objects, and whether each is descending. Scalars have one
-    /// part, their value.
-    pub(crate) order: Vec<(LiteralKey, bool)>,
+    /// Empty for objects.
+    pub(crate) order: Vec<ValueOrder>,
     /// The page of the values; for objects the store has applied it already.
     pub(crate) page: Page,
 }

@@ -91,7 +91,7 @@ fn large_properties_keep_their_quads() {
 fn items_are_taken_in_order_until_one_fails() {
     for bytes in [0, crate::image::WORTH_A_THREAD] {
         let mut taken = Vec::new();
-        let result = crate::image::ahead(bytes, 0..10, |item| {
+        let result = crate::image::pipelined(bytes, 0..10, |item| {
             taken.push(item);
             match item {
                 5 => Err(std::io::Error::other("no room")),
@@ -101,7 +101,7 @@ fn items_are_taken_in_order_until_one_fails() {
         assert!(result.is_err());
         assert_eq!(taken, [0, 1, 2, 3, 4, 5]);
         let mut count = 0;
-        let all = crate::image::ahead(bytes, 0..10, |_| {
+        let all = crate::image::pipelined(bytes, 0..10, |_| {
             count += 1;
             Ok(())
         });

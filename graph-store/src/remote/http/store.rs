@@ -22,8 +22,7 @@ use crate::remote::{
     Dialect, IsolationReport, RemoteOptions, RemoteStore, Rows, Solutions, SparqlEndpoint,
 };
 use crate::store::{
-    AheadStore, ExportStore, GraphStore, StoreFeatures, StoreInfo, Transaction, Windowed,
-    WriteStore,
+    ExportStore, GraphStore, StoreFeatures, StoreInfo, Transaction, TreeStore, Windowed, WriteStore,
 };
 use crate::write::{ChangePosition, ChangeRecord, ChangesSince, RecordQuery};
 
@@ -163,7 +162,7 @@ impl GraphStore for HttpStore {
         Ok(info)
     }
 
-    fn ahead(&self) -> Option<&dyn AheadStore> {
+    fn trees(&self) -> Option<&dyn TreeStore> {
         Some(self)
     }
 
@@ -185,24 +184,24 @@ impl GraphStore for HttpStore {
 }
 
 #[async_trait]
-impl AheadStore for HttpStore {
-    async fn read_ahead(
+impl TreeStore for HttpStore {
+    async fn read_tree(
         &self,
         request: &TreeRequest<'_>,
         context: &CallContext,
     ) -> Result<Option<Tree>, StoreError> {
         let store = self.store(context).await?;
-        store.read_ahead(request, context).await
+        store.read_tree(request, context).await
     }
 
-    async fn select_ahead(
+    async fn select_tree(
         &self,
         selection: &Selection,
         levels: &[TreeLevel<'_>],
         context: &CallContext,
     ) -> Result<Option<Tree>, StoreError> {
         let store = self.store(context).await?;
-        store.select_ahead(selection, levels, context).await
+        store.select_tree(selection, levels, context).await
     }
 
     fn reads_apart(&self) -> bool {

@@ -1,6 +1,5 @@
 //! Every kind of store fulfils the contract of `GraphStore`: a test of each behaviour over each.
 
-mod ahead;
 mod batches;
 mod broken;
 mod image;
@@ -8,6 +7,7 @@ mod long_work;
 mod malformed;
 mod pages;
 mod pattern;
+mod tree;
 
 use std::sync::OnceLock;
 

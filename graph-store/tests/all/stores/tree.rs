@@ -10,7 +10,7 @@ use graph_store::query::{
 use graph_store::remote::{
     Dialect, EndpointQuery, RemoteOptions, RemoteStore, Rows, SparqlEndpoint,
 };
-use graph_store::{AheadStore, CallContext, StoreError, StoreInfo};
+use graph_store::{CallContext, StoreError, StoreInfo, TreeStore};
 use oxrdf::vocab::rdf;
 use oxrdf::{BlankNode, Literal, NamedNode, Term};
 
@@ -66,7 +66,7 @@ fn read(terms: Option<Vec<Option<Term>>>) -> Result<Option<Tree>, StoreError> {
         dataset: &Dataset::default(),
     };
     let store = RemoteStore::new(Arc::new(Fixed(terms)), RemoteOptions::new(Dialect::Rdf4j));
-    runtime().block_on(store.read_ahead(&request, &CallContext::new()))
+    runtime().block_on(store.read_tree(&request, &CallContext::new()))
 }
 
 #[test]
