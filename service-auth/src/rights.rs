@@ -126,13 +126,18 @@ impl Action {
     }
 }
 
+/// Why a document does not describe rights; the message says where.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct InvalidRights(serde_yaml::Error);
+
 impl SchemaRights {
     /// Reads a document, in YAML or JSON.
     ///
     /// # Errors
-    /// When the document has another form; the message says where.
-    pub fn read(text: &str) -> Result<Self, serde_yaml::Error> {
-        serde_yaml::from_str(text)
+    /// When the document has another form.
+    pub fn read(text: &str) -> Result<Self, InvalidRights> {
+        serde_yaml::from_str(text).map_err(InvalidRights)
     }
 
     /// Returns the names of the roles with what each may do and may not.

@@ -81,8 +81,8 @@ pub struct Type {
     pub kind: TypeKind,
     /// The subgraphs that know it, ascending.
     pub joins: Vec<TypeJoin>,
-    /// Its fields by name, for objects and interfaces.
-    pub fields: HashMap<Name, FieldId>,
+    /// Objects and interfaces have some.
+    pub(crate) fields: HashMap<Name, FieldId>,
     /// The object types that a value of it can have, ascending; an object type itself. An interface that some subgraph
     /// has as an object type stands for the types of its objects where clients may see none of them.
     pub possible: Vec<TypeId>,
@@ -321,6 +321,11 @@ impl Supergraph {
 }
 
 impl Type {
+    /// Returns its fields with their names, in no particular order.
+    pub fn fields(&self) -> impl Iterator<Item = (&Name, FieldId)> {
+        self.fields.iter().map(|(name, id)| (name, *id))
+    }
+
     /// Returns the declaration of the type in a subgraph.
     #[must_use]
     pub fn join(&self, subgraph: SubgraphId) -> Option<&TypeJoin> {

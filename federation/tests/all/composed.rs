@@ -141,8 +141,8 @@ fn sorted(supergraph: &Supergraph) -> Vec<String> {
             let subgraph = &supergraph.subgraph(join.subgraph).name;
             lines.push(format!("{} {subgraph} {:?}", ty.name, join.keys.len()));
         }
-        for field in ty.fields.values() {
-            let field = supergraph.field(*field);
+        for (_, field) in ty.fields() {
+            let field = supergraph.field(field);
             for join in &field.joins {
                 let subgraph = &supergraph.subgraph(join.subgraph).name;
                 let external = join.is_external;

@@ -269,9 +269,9 @@ impl Writer<'_> {
     /// Returns whether some field of the subgraph takes values from contexts.
     fn takes_contexts(&self) -> bool {
         let types = self.supergraph.type_ids();
-        let mut fields = types.flat_map(|id| self.supergraph.ty(id).fields.values());
-        fields.any(|field| {
-            let join = self.supergraph.field(*field).join(self.subgraph);
+        let mut fields = types.flat_map(|id| self.supergraph.ty(id).fields());
+        fields.any(|(_, field)| {
+            let join = self.supergraph.field(field).join(self.subgraph);
             join.is_some_and(|join| !join.contexts.is_empty())
         })
     }

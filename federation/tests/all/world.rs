@@ -112,9 +112,9 @@ impl<'s> World<'s> {
     /// Returns whether a field of a subgraph has a type as a possible one of its values.
     fn leads_to(&self, subgraph: SubgraphId, ty: TypeId) -> bool {
         let fields = self.supergraph.type_ids();
-        let mut fields = fields.flat_map(|id| self.supergraph.ty(id).fields.values());
-        fields.any(|field| {
-            let field = self.supergraph.field(*field);
+        let mut fields = fields.flat_map(|id| self.supergraph.ty(id).fields());
+        fields.any(|(_, field)| {
+            let field = self.supergraph.field(field);
             field.join(subgraph).is_some()
                 && self
                     .supergraph
@@ -127,28 +127,28 @@ impl<'s> World<'s> {
 
     /// Returns whether a subgraph resolves fields of a type that others resolve too, keys aside.
     fn shares(&self, subgraph: SubgraphId, ty: TypeId) -> bool {
-        let mut fields = self.supergraph.ty(ty).fields.values();
-        fields.any(|field| {
-            let joins = self.supergraph.field(*field).joins.iter();
+        let mut fields = self.supergraph.ty(ty).fields();
+        fields.any(|(_, field)| {
+            let joins = self.supergraph.field(field).joins.iter();
             let resolvers = joins.filter(|join| !join.is_external);
             let resolvers: Vec<SubgraphId> = resolvers.map(|join| join.subgraph).collect();
-            !self.keys.contains(field) && resolvers.len() > 1 && resolvers.contains(&subgraph)
+            !self.keys.contains(&field) && resolvers.len() > 1 && resolvers.contains(&subgraph)
         })
     }
 
     /// Returns whether labels decide who resolves fields of a type.
     fn is_moved(&self, ty: TypeId) -> bool {
-        let fields = self.supergraph.ty(ty).fields.values();
-        let mut joins = fields.flat_map(|field| &self.supergraph.field(*field).joins);
+        let fields = self.supergraph.ty(ty).fields();
+        let mut joins = fields.flat_map(|(_, field)| &self.supergraph.field(field).joins);
         joins.any(|join| join.overridden != Override::Never)
     }
 
     /// Returns whether fields of a type are provided on some path.
     fn is_provided(&self, ty: TypeId) -> bool {
         let fields = self.supergraph.type_ids();
-        let mut fields = fields.flat_map(|id| self.supergraph.ty(id).fields.values());
-        fields.any(|field| {
-            let field = self.supergraph.field(*field);
+        let mut fields = fields.flat_map(|id| self.supergraph.ty(id).fields());
+        fields.any(|(_, field)| {
+            let field = self.supergraph.field(field);
             field.joins.iter().any(|join| join.provides.is_some())
                 && self
                     .supergraph
@@ -378,8 +378,8 @@ impl<'s> World<'s> {
     pub(crate) fn context_arguments(&self) -> impl Iterator<Item = &'s ContextArgument> {
         let supergraph = self.supergraph;
         let fields = supergraph.type_ids();
-        let fields = fields.flat_map(|id| supergraph.ty(id).fields.values());
-        let joins = fields.flat_map(|field| &supergraph.field(*field).joins);
+        let fields = fields.flat_map(|id| supergraph.ty(id).fields());
+        let joins = fields.flat_map(|(_, field)| &supergraph.field(field).joins);
         joins.flat_map(|join| &join.contexts)
     }
 

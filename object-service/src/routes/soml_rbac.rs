@@ -10,7 +10,7 @@ use graphql_http::body::BodyLimits;
 use graphql_http::{HttpError, Sender, body, code as common, negotiate::prefers};
 use schema_registry::StoredSchema;
 use serde_json::json;
-use service_auth::rights::SchemaRights;
+use service_auth::rights::{InvalidRights, SchemaRights};
 use service_runtime::preconditions::{expected, has_current};
 use service_runtime::schemas::audit;
 use service_runtime::schemas::{YAML_TYPES, etag, store_error};
@@ -99,7 +99,7 @@ pub(crate) async fn replace(
     answer(status, &stored)
 }
 
-fn invalid(error: serde_yaml::Error) -> HttpError {
+fn invalid(error: InvalidRights) -> HttpError {
     HttpError::new(code::SCHEMA_RIGHTS_INVALID, error.to_string())
 }
 

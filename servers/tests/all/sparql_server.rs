@@ -21,6 +21,7 @@ use tokio::sync::oneshot;
 pub(crate) struct SparqlServer {
     pub(crate) address: String,
     /// The headers of all requests.
+    #[cfg_attr(not(feature = "otlp"), expect(dead_code))]
     pub(crate) asked: Arc<Mutex<Vec<HeaderMap>>>,
     _stop: oneshot::Sender<()>,
 }

@@ -372,8 +372,8 @@ fn alike(graph: Graph<'_>, field: FieldId, inner: &FieldSet) -> Vec<Vec<TypeId>>
 /// Returns what arguments of fields below take from objects of a type.
 fn lent(supergraph: &Supergraph, ty: TypeId) -> Vec<&FieldSet> {
     let types = supergraph.type_ids();
-    let fields = types.flat_map(|id| supergraph.ty(id).fields.values());
-    let joins = fields.flat_map(|field| &supergraph.field(*field).joins);
+    let fields = types.flat_map(|id| supergraph.ty(id).fields());
+    let joins = fields.flat_map(|(_, field)| &supergraph.field(field).joins);
     let arguments = joins.flat_map(|join| &join.contexts);
     arguments.filter_map(|it| it.source(ty)).collect()
 }
