@@ -52,7 +52,7 @@ skip() {
 
 # Returns whether a subcommand of cargo is here; installs it when that is allowed.
 has_tool() {
-  if cargo "$1" --version > /dev/null 2>&1; then
+  if cargo "$1" --help > /dev/null 2>&1; then
     return 0
   fi
   if $install; then
