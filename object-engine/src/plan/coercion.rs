@@ -251,16 +251,16 @@ fn untyped(
     let config = &schema.config.lang;
     // The property is nearer than `config` (docs/first-schema.md, "`lang` of a property").
     let implicit = property.lang.implicit.as_ref().or(config.implicit.as_ref());
-    let LiteralTypes::Some {
-        tagged: with_tag,
-        scalars,
-    } = types
-    else {
-        return Ok(Literal::new_simple_literal(text));
+    let with_tag = match types {
+        LiteralTypes::Any => true,
+        LiteralTypes::Some { tagged, .. } => *tagged,
     };
-    if let (true, Some(tag)) = (*with_tag, implicit) {
+    if let (true, Some(tag)) = (with_tag, implicit) {
         return tagged(text, tag);
     }
+    let LiteralTypes::Some { scalars, .. } = types else {
+        return Ok(Literal::new_simple_literal(text));
+    };
     if scalars.contains(&Scalar::String) {
         return Ok(Literal::new_simple_literal(text));
     }
@@ -270,7 +270,7 @@ fn untyped(
     let mut fitting: Vec<Literal> = fitting.collect();
     match (fitting.pop(), fitting.is_empty()) {
         (Some(one), true) => Ok(one),
-        (None, _) if *with_tag => Err(Refused {
+        (None, _) if with_tag => Err(Refused {
             code: code::LANG_INVALID,
             message: "a language tag is required: give `lang`".to_owned(),
         }),
