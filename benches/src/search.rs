@@ -16,9 +16,9 @@ use search_index::indexer::{Indexer, IndexerError, IndexerOptions};
 use search_index::limits::SearchLimits;
 use search_index::mapping::{Indexes, MappingError, MappingOptions, Owner};
 use search_index::opensearch::{OpenSearch, OpenSearchOptions};
-use search_index::read::Reader;
+use search_index::read::DocumentReader;
 use search_index::sdl::SearchApi;
-use search_index::service::{SearchService, SearchServiceOptions, Target};
+use search_index::service::{SearchService, SearchServiceOptions, SearchTarget};
 use soml_core::Valid;
 use soml_core::schema::Schema;
 
@@ -143,7 +143,7 @@ impl Publications {
     pub async fn write_file(&self, file: &Path) -> Result<u64, SearchBenchError> {
         let context = CallContext::new();
         let definition = &self.indexes.indexes[0];
-        let reader = Reader::new(&self.schema, definition, &*self.store);
+        let reader = DocumentReader::new(&self.schema, definition, &*self.store);
         let ids = reader.ids(&context).await?;
         let mut out = std::io::BufWriter::new(File::create(file)?);
         for page in ids.chunks(PAGE) {
@@ -256,7 +256,7 @@ impl Publications {
         Ok(SearchService::new(
             self.api()?,
             engine,
-            vec![Target::Ready(name)],
+            vec![SearchTarget::Ready(name)],
             SearchServiceOptions::default(),
         ))
     }

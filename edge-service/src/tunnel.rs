@@ -5,7 +5,7 @@ use axum::extract::Request;
 use axum::http::header::{CONNECTION, UPGRADE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::Response;
-use graphql_http::Held;
+use graphql_http::ConnectionPermit;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::io::copy_bidirectional;
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Opening {
     client: OnUpgrade,
     /// The place of the connection in the bound on them.
-    held: Option<Held>,
+    held: Option<ConnectionPermit>,
     /// The place of the stream in the bound on those.
     permit: OwnedSemaphorePermit,
     ending: CancellationToken,
@@ -29,7 +29,7 @@ impl Opening {
         ending: CancellationToken,
     ) -> Self {
         Opening {
-            held: request.extensions().get::<Held>().cloned(),
+            held: request.extensions().get::<ConnectionPermit>().cloned(),
             client: hyper::upgrade::on(request),
             permit,
             ending,

@@ -13,7 +13,7 @@ use search_index::graph_store::CallContext;
 use search_index::graphql_service::{Request, RequestContext, Service};
 use search_index::mapping::{Content, Indexes, MappingOptions, ObjectFields, Owner};
 use search_index::sdl::SearchApi;
-use search_index::service::{SearchService, SearchServiceOptions, Target};
+use search_index::service::{SearchService, SearchServiceOptions, SearchTarget};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
@@ -136,7 +136,7 @@ async fn serve() -> SearchService {
             .await;
         assert_eq!(rejected.expect("written"), []);
         engine.refresh(&name, &context).await.expect("refreshed");
-        targets.push(Target::Ready(name));
+        targets.push(SearchTarget::Ready(name));
     }
     let api = SearchApi::new(schema, indexes).expect("the API is valid");
     SearchService::new(

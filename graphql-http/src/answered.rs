@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response as HttpResponse};
-use graphql_service::{Outcome, Written};
+use graphql_service::{Outcome, WriteCounts};
 
 use crate::compression::Offered;
 
@@ -55,5 +55,5 @@ pub struct Summary {
     /// What became of the operation.
     pub outcome: Outcome,
     /// What a mutation has written.
-    pub written: Option<Written>,
+    pub written: Option<WriteCounts>,
 }

@@ -6,10 +6,10 @@ mod batch;
 pub mod body;
 pub mod code;
 pub mod compression;
+mod connection_permit;
 mod endpoint;
 mod error;
 mod forwarding;
-mod held;
 mod idempotency;
 pub mod negotiate;
 mod persisted;
@@ -21,12 +21,12 @@ mod sender;
 mod sequences;
 
 pub use answered::{Answered, Relayed, Summary};
+pub use connection_permit::ConnectionPermit;
 pub use endpoint::{
     GraphqlEndpoint, RequestBounds, StreamBounds, Streams, SubscriptionOptions, asks_for_websocket,
 };
 pub use error::HttpError;
 pub use forwarding::Forwarding;
-pub use held::Held;
 pub use idempotency::IDEMPOTENCY_KEY;
 pub use persisted::{PersistedOptions, PersistedQueries, TrustedError, TrustedOptions};
 pub use records::OperationRecords;

@@ -40,7 +40,7 @@ pub use request::{
     AWAIT_DATA_SEQUENCE, DATA_SEQUENCE, DataSequences, Forwarded, Freshness, Introspection,
     InvalidSequences, Overdue, Request, RequestContext, RequestError, Sequences,
 };
-pub use response::{Answer, Outcome, Reply, Response, Written};
+pub use response::{Answer, Outcome, Reply, Response, WriteCounts};
 pub use service::Service;
 pub use shorthand::Shorthands;
 pub use stream::{Event, Replies};

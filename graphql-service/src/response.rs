@@ -36,14 +36,14 @@ pub struct Answer {
     /// Members of `extensions`, as JSON text.
     pub extensions: Vec<(&'static str, Box<RawValue>)>,
     /// What was written, if the operation is a mutation.
-    pub written: Option<Written>,
+    pub written: Option<WriteCounts>,
     /// The HTTP status, if it is not 200.
     pub status: Option<u16>,
 }
 
 /// How many objects a mutation has written; none where it failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct WriteCounts {
     /// Objects that were created.
     pub created: usize,
     /// Objects that were changed.
@@ -81,7 +81,7 @@ impl Answer {
 
     /// Marks the response as that of a mutation, with what it has written.
     #[must_use]
-    pub fn with_written(mut self, written: Written) -> Self {
+    pub fn with_written(mut self, written: WriteCounts) -> Self {
         self.written = Some(written);
         self
     }
@@ -166,7 +166,7 @@ pub struct Response {
     /// How far the request came.
     pub outcome: Outcome,
     /// What was written, if the operation is a mutation that was executed.
-    pub written: Option<Written>,
+    pub written: Option<WriteCounts>,
     /// The codes of its errors, with how often each is there.
     pub codes: Vec<(ErrorCode, u64)>,
     /// HTTP status under the media type `application/graphql-response+json`.

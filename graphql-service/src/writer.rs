@@ -46,13 +46,13 @@ pub struct Mark {
 
 /// Text of the answer that can be written again.
 #[derive(Clone, Copy, Debug)]
-pub struct Written {
+pub struct WrittenText {
     start: usize,
     end: usize,
     truncations: u64,
 }
 
-impl Written {
+impl WrittenText {
     /// Returns the number of bytes.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "every value has a text")]
@@ -240,8 +240,8 @@ impl<'a> AnswerWriter<'a> {
 
     /// Returns what was written since `mark`, to be repeated.
     #[must_use]
-    pub fn written_since(&self, mark: Mark) -> Written {
-        Written {
+    pub fn written_since(&self, mark: Mark) -> WrittenText {
+        WrittenText {
             start: mark.out,
             end: self.size(),
             truncations: self.truncations,
@@ -250,7 +250,7 @@ impl<'a> AnswerWriter<'a> {
 
     /// Writes again what was written before, if it is available: near enough, and nothing was taken back since.
     /// Returns whether it was.
-    pub fn repeat(&mut self, written: Written) -> bool {
+    pub fn repeat(&mut self, written: WrittenText) -> bool {
         if written.truncations != self.truncations {
             return false;
         }

@@ -36,7 +36,7 @@ struct Known {
 
 /// A lease that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldLease {
     /// The number of the lease, which is larger than that of all earlier holders.
     pub number: u64,
     /// When it ends unless it is renewed.
@@ -81,7 +81,7 @@ impl Lease {
     ///
     /// # Errors
     /// When the store fails. If the lease was held before, it still is until the time that was returned.
-    pub async fn hold(&self) -> Result<Option<Held>, SchemaStoreError> {
+    pub async fn hold(&self) -> Result<Option<HeldLease>, SchemaStoreError> {
         let mut known = self.known.lock().await;
         let started = Instant::now();
         if let Some((record, until)) = known.held.clone() {
@@ -123,7 +123,7 @@ impl Lease {
     ///
     /// # Errors
     /// As [`Lease::hold`].
-    pub async fn raise(&self, number: u64) -> Result<Option<Held>, SchemaStoreError> {
+    pub async fn raise(&self, number: u64) -> Result<Option<HeldLease>, SchemaStoreError> {
         let mut known = self.known.lock().await;
         let started = Instant::now();
         let Some((record, _)) = known.held.clone() else {
@@ -160,7 +160,7 @@ impl Lease {
         known: &mut Known,
         record: &LeaseRecord,
         started: Instant,
-    ) -> Result<Option<Held>, SchemaStoreError> {
+    ) -> Result<Option<HeldLease>, SchemaStoreError> {
         let next = LeaseRecord {
             beat: record.beat + 1,
             ..record.clone()
@@ -193,7 +193,7 @@ impl Lease {
         expected: Option<&LeaseRecord>,
         next: LeaseRecord,
         started: Instant,
-    ) -> Result<Option<Held>, SchemaStoreError> {
+    ) -> Result<Option<HeldLease>, SchemaStoreError> {
         let is_swapped = self.store.swap_lease(&self.name, expected, &next).await?;
         known.seen = None;
         known.held = is_swapped.then(|| (next, started + self.lasts));
@@ -212,8 +212,8 @@ impl Lease {
     }
 }
 
-fn held(record: &LeaseRecord, until: Instant) -> Held {
-    Held {
+fn held(record: &LeaseRecord, until: Instant) -> HeldLease {
+    HeldLease {
         number: record.number,
         until,
     }

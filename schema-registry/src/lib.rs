@@ -20,7 +20,7 @@ pub use check::{
     served_api,
 };
 pub use folder::FolderSchemaStore;
-pub use lease::{Held, Lease};
+pub use lease::{HeldLease, Lease};
 pub use memory::InMemorySchemaStore;
 pub use migrate::{
     Fate, Migration, MigrationError, MigrationOptions, MigrationReport, MigrationSide, Moved,

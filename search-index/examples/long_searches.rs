@@ -20,7 +20,7 @@ use search_index::graphql_service::{Request, RequestContext, Service};
 use search_index::limits::SearchLimits;
 use search_index::mapping::{Indexes, MappingOptions, Owner};
 use search_index::sdl::SearchApi;
-use search_index::service::{SearchService, SearchServiceOptions, Target};
+use search_index::service::{SearchService, SearchServiceOptions, SearchTarget};
 use serde_json::{Value, json};
 
 const SOML: &str = "
@@ -258,7 +258,7 @@ async fn service(documents: usize) -> Result<SearchService, Box<dyn Error>> {
     Ok(SearchService::new(
         api,
         engine,
-        vec![Target::Ready(name)],
+        vec![SearchTarget::Ready(name)],
         options,
     ))
 }

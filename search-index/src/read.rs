@@ -1,6 +1,6 @@
 //! Reads objects from a store as documents.
 //!
-//! [`Reader::ids`] lists the objects of an index, and [`Reader::documents`] reads a page of them: one
+//! [`DocumentReader::ids`] lists the objects of an index, and [`DocumentReader::documents`] reads a page of them: one
 //! call to the store for each level of embedded objects, however many objects there are. Nothing here
 //! knows an engine.
 //!
@@ -24,17 +24,17 @@ use crate::mapping::{Content, Embedded, Field, IndexDefinition, ObjectFields};
 
 /// Reads the documents of one index.
 #[derive(Clone, Copy)]
-pub struct Reader<'a> {
+pub struct DocumentReader<'a> {
     schema: &'a Schema,
     index: &'a IndexDefinition,
     store: &'a dyn GraphStore,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> DocumentReader<'a> {
     /// Creates a reader; the index is one of the schema.
     #[must_use]
     pub fn new(schema: &'a Schema, index: &'a IndexDefinition, store: &'a dyn GraphStore) -> Self {
-        Reader {
+        DocumentReader {
             schema,
             index,
             store,

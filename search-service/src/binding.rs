@@ -9,7 +9,7 @@ use schema_registry::{Binding, Expected, SchemaStoreError, ServiceKind, StoredSc
 use search_index::apollo_compiler::ExecutableDocument;
 use search_index::engine::{EngineError, IndexState, PhysicalName, index_behind};
 use search_index::indexer::{Indexer, IndexerOptions};
-use search_index::service::{SearchService, SearchServiceOptions, Target};
+use search_index::service::{SearchService, SearchServiceOptions, SearchTarget};
 use service_runtime::Example;
 use soml_core::Schema;
 use tokio::sync::oneshot;
@@ -313,7 +313,7 @@ impl SearchApp {
                 let title = "Start";
                 examples.insert(0, Example { title, query });
             }
-            let targets = vec![Target::Missing; indexes.indexes.len()];
+            let targets = vec![SearchTarget::Missing; indexes.indexes.len()];
             Bound::new(BoundParts {
                 id,
                 revision,
@@ -368,7 +368,7 @@ impl SearchApp {
         if !self.has_runs() {
             let targets = existing
                 .into_iter()
-                .map(|name| name.map_or(Target::Missing, Target::Ready));
+                .map(|name| name.map_or(SearchTarget::Missing, SearchTarget::Ready));
             candidate.service.set_targets(targets.collect());
             if origin != Origin::Start {
                 self.starting.cancel();

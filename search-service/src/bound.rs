@@ -7,7 +7,7 @@ use arc_swap::ArcSwap;
 use graphql_service::{SlotError, Slots};
 use search_index::indexer::Progress;
 use search_index::mapping::Indexes;
-use search_index::service::{SearchService, Target};
+use search_index::service::{SearchService, SearchTarget};
 use service_runtime::{Example, PrintedSdl, SdlCell};
 use soml_core::Valid;
 use soml_core::schema::Schema;
@@ -75,7 +75,7 @@ impl Bound {
         let targets = self.service.targets();
         targets
             .iter()
-            .all(|target| matches!(target, Target::Ready(_)))
+            .all(|target| matches!(target, SearchTarget::Ready(_)))
     }
 
     /// Shows how far the indexes are that are being built.
@@ -84,12 +84,12 @@ impl Bound {
         let targets = self.service.targets();
         if !targets
             .iter()
-            .any(|target| matches!(target, Target::Building { .. }))
+            .any(|target| matches!(target, SearchTarget::Building { .. }))
         {
             return;
         }
         let shown = targets.iter().enumerate().map(|(at, target)| match target {
-            Target::Building { .. } => building(&progress, at),
+            SearchTarget::Building { .. } => building(&progress, at),
             other => other.clone(),
         });
         self.service.set_targets(shown.collect());
@@ -103,12 +103,12 @@ impl Bound {
 }
 
 /// Returns how far an index is that is being built.
-pub(super) fn building(progress: &Progress, at: usize) -> Target {
+pub(super) fn building(progress: &Progress, at: usize) -> SearchTarget {
     let object = progress.objects().get(at);
     let of = object
         .map(|object| object.total())
         .filter(|total| *total > 0);
-    Target::Building {
+    SearchTarget::Building {
         done: object.map_or(0, |object| object.written()),
         of,
     }

@@ -13,7 +13,7 @@ use graph_store::CallContext;
 use schema_registry::Lease;
 use search_index::engine::PhysicalName;
 use search_index::indexer::{Following, Indexer, IndexerError, Standing};
-use search_index::service::Target;
+use search_index::service::SearchTarget;
 use service_runtime::with_causes;
 use tokio::time::timeout;
 
@@ -98,8 +98,8 @@ impl SearchApp {
         let targets = bound.service.targets();
         let definitions = bound.indexes.indexes.iter().zip(targets.iter());
         let ready = definitions.filter_map(|(definition, target)| match target {
-            Target::Ready(name) => Some((definition.name.clone(), name.clone())),
-            Target::Building { .. } | Target::Missing => None,
+            SearchTarget::Ready(name) => Some((definition.name.clone(), name.clone())),
+            SearchTarget::Building { .. } | SearchTarget::Missing => None,
         });
         let ready: Ready = ready.collect();
         (!ready.is_empty()).then_some((bound, ready))

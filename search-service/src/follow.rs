@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use graph_store::CallContext;
 use search_index::engine::PhysicalName;
-use search_index::service::Target;
+use search_index::service::SearchTarget;
 
 use super::app::SearchApp;
 use super::bound::Bound;
@@ -68,7 +68,7 @@ impl SearchApp {
             .iter()
             .zip(existing)
             .map(|(target, found)| match (target, found) {
-                (Target::Ready(name), Some(found))
+                (SearchTarget::Ready(name), Some(found))
                     if *name != found && (are_all_there || !is_there(name)) =>
                 {
                     tracing::info!(
@@ -76,15 +76,15 @@ impl SearchApp {
                         replaced = %name,
                         "another instance has rebuilt an index"
                     );
-                    Target::Ready(found)
+                    SearchTarget::Ready(found)
                 }
-                (Target::Missing | Target::Building { .. }, Some(found)) => {
+                (SearchTarget::Missing | SearchTarget::Building { .. }, Some(found)) => {
                     tracing::info!(index = %found, "another instance has built an index");
-                    Target::Ready(found)
+                    SearchTarget::Ready(found)
                 }
                 (target, _) => target.clone(),
             });
-        let followed: Vec<Target> = followed.collect();
+        let followed: Vec<SearchTarget> = followed.collect();
         if followed != **targets {
             bound.service.set_targets(followed);
             self.forget_health();

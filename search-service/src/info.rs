@@ -6,7 +6,7 @@ use graph_store::CallContext;
 use search_index::engine::{Built, PhysicalName};
 use search_index::indexer::{ObjectProgress, Progress, Stage};
 use search_index::mapping::IndexDefinition;
-use search_index::service::Target;
+use search_index::service::SearchTarget;
 use serde_json::{Map, Value, json};
 
 use super::app::SearchApp;
@@ -118,10 +118,10 @@ fn index(bound: &Bound, at: usize, definition: &IndexDefinition, seen: &SeenInde
     let progress = progress.filter(|progress| progress.stage() != Stage::Waiting);
     let is_gone = seen.problems.contains(&Problem::Gone);
     let (state, name) = match &target {
-        Target::Ready(name) if is_gone => ("MISSING", Some(name)),
-        Target::Ready(name) => ("READY", Some(name)),
-        Target::Building { .. } => ("BUILDING", None),
-        Target::Missing => ("MISSING", None),
+        SearchTarget::Ready(name) if is_gone => ("MISSING", Some(name)),
+        SearchTarget::Ready(name) => ("READY", Some(name)),
+        SearchTarget::Building { .. } => ("BUILDING", None),
+        SearchTarget::Missing => ("MISSING", None),
     };
     let built = seen.built.as_ref();
     let problems = seen.problems.iter().map(

@@ -10,9 +10,9 @@ use search_index::engine::{
     Age, Built, DataPosition, Engine, EngineError, EngineHealth, HealthLevel, IndexState,
     PhysicalName,
 };
-use search_index::indexer::Data;
+use search_index::indexer::StoreData;
 use search_index::mapping::IndexDefinition;
-use search_index::service::Target;
+use search_index::service::SearchTarget;
 use service_runtime::schemas::{StoreTrouble, store_trouble};
 use tokio::time::{Instant, timeout_at};
 
@@ -68,7 +68,7 @@ impl SearchApp {
 
     /// Returns the sequence of the last change of the data, if their store says it.
     pub(super) async fn last_sequence(&self, context: &CallContext) -> Option<u64> {
-        let data = Data::of(self.data.as_ref()?);
+        let data = StoreData::of(self.data.as_ref()?);
         data.last_sequence(context).await.ok()?
     }
 
@@ -145,7 +145,7 @@ impl SearchApp {
         let Some(data) = &self.data else {
             return HashMap::new();
         };
-        let data = Data::of(data);
+        let data = StoreData::of(data);
         let noted = built.values().map(|built| built.data.clone());
         // Of an index that is being filled under the name of one that is gone, nothing is noted yet.
         let positions: HashSet<Option<DataPosition>> = noted.chain([None]).collect();
@@ -269,10 +269,10 @@ impl Seen<'_> {
     }
 }
 
-fn ready(target: &Target) -> Option<&PhysicalName> {
+fn ready(target: &SearchTarget) -> Option<&PhysicalName> {
     match target {
-        Target::Ready(name) => Some(name),
-        Target::Building { .. } | Target::Missing => None,
+        SearchTarget::Ready(name) => Some(name),
+        SearchTarget::Building { .. } | SearchTarget::Missing => None,
     }
 }
 

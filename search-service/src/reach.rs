@@ -12,7 +12,7 @@ use graph_store::{CallContext, GraphStore};
 use graphql_service::{GraphqlError, Sequences};
 use search_index::code;
 use search_index::engine::{Built, Engine, PhysicalName};
-use search_index::indexer::Data;
+use search_index::indexer::StoreData;
 use search_index::service::ReachData;
 use tokio::time::{Instant, timeout_at};
 
@@ -51,7 +51,7 @@ impl Reach {
     /// of other data, which a client of a gateway may name too, are not waited for.
     async fn wanted(&self, sequences: &Sequences, context: &CallContext) -> Option<u64> {
         let last = match &self.data {
-            Some(data) => Data::of(data).last_sequence(context).await,
+            Some(data) => StoreData::of(data).last_sequence(context).await,
             None => Ok(None),
         };
         match last {

@@ -7,10 +7,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use graph_store::CallContext;
-use schema_registry::Held;
+use schema_registry::HeldLease;
 use search_index::engine::{EngineError, PhysicalName};
 use search_index::indexer::{Indexer, IndexerError, Report, Setback};
-use search_index::service::Target;
+use search_index::service::SearchTarget;
 use service_runtime::with_causes;
 use tokio::sync::oneshot;
 
@@ -169,7 +169,7 @@ impl Run {
     /// Builds the indexes, for as long as the lease is held where there is one.
     async fn build(
         &mut self,
-        held: Option<Held>,
+        held: Option<HeldLease>,
         is_checked: bool,
     ) -> Result<Report, IndexerError> {
         let token = self.job.token.child_token();
@@ -270,34 +270,34 @@ impl Run {
     }
 
     /// Returns the indexes that are there, and how far the others are.
-    async fn existing(&self) -> Result<Vec<Target>, EngineError> {
+    async fn existing(&self) -> Result<Vec<SearchTarget>, EngineError> {
         let existing = self.app.existing(&self.job.candidate).await?;
         Ok(self.targets_of(existing))
     }
 
     /// Returns the same as far as the engine says it.
-    async fn known(&self) -> Vec<Target> {
+    async fn known(&self) -> Vec<SearchTarget> {
         let none = vec![None; self.job.candidate.indexes.indexes.len()];
         let existing = self.app.existing(&self.job.candidate).await;
         self.targets_of(existing.unwrap_or(none))
     }
 
-    fn targets_of(&self, existing: Vec<Option<PhysicalName>>) -> Vec<Target> {
+    fn targets_of(&self, existing: Vec<Option<PhysicalName>>) -> Vec<SearchTarget> {
         let progress = self.job.candidate.progress.load();
         let existing = existing.into_iter().enumerate();
-        let targets =
-            existing.map(|(at, name)| name.map_or_else(|| building(&progress, at), Target::Ready));
+        let targets = existing
+            .map(|(at, name)| name.map_or_else(|| building(&progress, at), SearchTarget::Ready));
         targets.collect()
     }
 
     /// Searches some indexes, and serves the schema if nothing better answers.
-    async fn show(&self, targets: Vec<Target>) {
+    async fn show(&self, targets: Vec<SearchTarget>) {
         let _decision = self.app.deciding.lock().await;
         self.show_decided(targets);
     }
 
     /// The same, while it is decided what is bound.
-    fn show_decided(&self, targets: Vec<Target>) {
+    fn show_decided(&self, targets: Vec<SearchTarget>) {
         let (app, candidate) = (&self.app, &self.job.candidate);
         if self.job.is_unbound() {
             return;
@@ -330,7 +330,7 @@ impl Run {
         let Ok(targets) = self.existing().await else {
             return false;
         };
-        let is_ready = |target: &Target| matches!(target, Target::Ready(_));
+        let is_ready = |target: &SearchTarget| matches!(target, SearchTarget::Ready(_));
         let is_complete = targets.iter().all(is_ready);
         if targets != **candidate.service.targets() {
             self.show(targets).await;
@@ -380,7 +380,7 @@ impl Run {
                 let ready = report
                     .objects
                     .iter()
-                    .map(|object| Target::Ready(object.index.clone()));
+                    .map(|object| SearchTarget::Ready(object.index.clone()));
                 candidate.service.set_targets(ready.collect());
                 app.serve(candidate);
                 self.note_accepted();
@@ -495,7 +495,7 @@ impl Bound {
     fn set_failed(&self) {
         let targets = self.service.targets();
         let targets = targets.iter().map(|target| match target {
-            Target::Building { .. } => Target::Missing,
+            SearchTarget::Building { .. } => SearchTarget::Missing,
             other => other.clone(),
         });
         self.service.set_targets(targets.collect());

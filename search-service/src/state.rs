@@ -1,6 +1,6 @@
 //! What a search service says about its own health.
 
-use search_index::service::Target;
+use search_index::service::SearchTarget;
 use service_runtime::checks::{INDEXER, INDEXES, SEARCH};
 use service_runtime::schemas::StoreTrouble;
 use service_runtime::{Check, HealthRecord, Status};
@@ -117,7 +117,7 @@ fn check_indexes(app: &SearchApp, look: &Observation) -> HealthRecord {
     let targets = bound.service.targets();
     let names = definitions.iter().zip(targets.iter());
     let not_ready: Vec<_> = names
-        .filter(|(_, target)| !matches!(target, Target::Ready(_)))
+        .filter(|(_, target)| !matches!(target, SearchTarget::Ready(_)))
         .map(|(index, _)| index.name.as_str())
         .collect();
     let mut messages = Vec::new();
@@ -133,7 +133,7 @@ fn check_indexes(app: &SearchApp, look: &Observation) -> HealthRecord {
     let looked_at = definitions.iter().zip(targets.iter());
     for ((definition, target), index) in looked_at.zip(seen.unwrap_or_default()) {
         // It may have become ready after the look.
-        if matches!(target, Target::Ready(_)) && !index.is_seen {
+        if matches!(target, SearchTarget::Ready(_)) && !index.is_seen {
             let name = &definition.name;
             messages.push(format!("the index of {name} has not been looked at yet"));
         }

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use graph_store::CallContext;
-use schema_registry::{Held, Lease};
+use schema_registry::{HeldLease, Lease};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::app::{SearchApp, lease_name};
@@ -22,7 +22,7 @@ pub(super) const RENEWALS: u32 = 3;
 /// What a run may do.
 pub(super) enum Turn {
     /// It builds, under a lease where there are others.
-    Build(Option<Held>),
+    Build(Option<HeldLease>),
     /// All indexes are there.
     Serve,
     /// It was cancelled.
@@ -31,7 +31,7 @@ pub(super) enum Turn {
 
 impl SearchApp {
     /// Takes the lease on building indexes if it is free. Its number is above that of all indexes of the application.
-    pub(super) async fn take(&self, lease: &Lease) -> Option<Held> {
+    pub(super) async fn take(&self, lease: &Lease) -> Option<HeldLease> {
         let held = match timeout(STORE_TIME, lease.hold()).await {
             Ok(Ok(held)) => held?,
             Ok(Err(error)) => {
@@ -91,7 +91,7 @@ impl SearchApp {
 }
 
 /// Renews a lease until it is lost, or it is unknown whether it is.
-pub(super) async fn keep(lease: &Lease, held: Held) {
+pub(super) async fn keep(lease: &Lease, held: HeldLease) {
     let mut until = Instant::from_std(held.until);
     loop {
         let left = until.saturating_duration_since(Instant::now());

@@ -8,7 +8,7 @@ use std::time::Duration;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use metrics_process::Collector;
 use service_metrics::BOUNDS;
-pub use service_metrics::{Kind, METRICS, Metric};
+pub use service_metrics::{METRICS, Metric, MetricKind};
 use service_runtime::Metrics;
 
 /// How often samples of histograms are counted, so that they take no memory where no one asks for metrics.
@@ -55,7 +55,7 @@ fn begin() -> Metrics {
 
 fn recorder() -> Result<PrometheusHandle, metrics_exporter_prometheus::BuildError> {
     let mut builder = PrometheusBuilder::new();
-    for metric in METRICS.iter().filter(|it| it.kind == Kind::Histogram) {
+    for metric in METRICS.iter().filter(|it| it.kind == MetricKind::Histogram) {
         let name = Matcher::Full(metric.name.to_owned());
         builder = builder.set_buckets_for_metric(name, BOUNDS)?;
     }

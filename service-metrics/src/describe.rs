@@ -2,7 +2,7 @@
 
 use metrics::Unit;
 
-use crate::metric::Kind;
+use crate::metric::MetricKind;
 use crate::table::METRICS;
 
 /// Describes each metric to the recorder of the process.
@@ -10,9 +10,9 @@ pub fn describe() {
     for metric in METRICS {
         let (unit, help) = (metric.unit.unwrap_or(Unit::Count), metric.plain_help());
         match metric.kind {
-            Kind::Counter => metrics::describe_counter!(metric.name, unit, help),
-            Kind::Gauge => metrics::describe_gauge!(metric.name, unit, help),
-            Kind::Histogram => metrics::describe_histogram!(metric.name, unit, help),
+            MetricKind::Counter => metrics::describe_counter!(metric.name, unit, help),
+            MetricKind::Gauge => metrics::describe_gauge!(metric.name, unit, help),
+            MetricKind::Histogram => metrics::describe_histogram!(metric.name, unit, help),
         }
     }
 }

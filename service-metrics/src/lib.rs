@@ -13,7 +13,7 @@ pub use ::metrics::SharedString;
 pub use cache::CacheMetrics;
 pub use client::{Call, Peer};
 pub use describe::describe;
-pub use metric::{Kind, Label, Metric, Reach};
+pub use metric::{Label, Metric, MetricKind, MetricScope};
 pub use operations::{OperationKind, OperationMetrics, OperationOutcome};
 pub use reading::{Readings, Watch, refresh, watch};
 pub use server::{ServerMetrics, ServerRequest};

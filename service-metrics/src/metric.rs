@@ -7,7 +7,7 @@ use metrics::{Counter, Gauge, Histogram, SharedString, Unit, counter, gauge, his
 /// What kind of values a metric has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum MetricKind {
     /// A number that only grows.
     Counter,
     /// A number that rises and falls.
@@ -16,12 +16,12 @@ pub enum Kind {
     Histogram,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for MetricKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+            MetricKind::Histogram => "histogram",
         })
     }
 }
@@ -29,7 +29,7 @@ impl fmt::Display for Kind {
 /// Where a metric is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Reach {
+pub enum MetricScope {
     /// Of each service, and of an edge in front of them.
     Servers,
     /// Of each GraphQL service.
@@ -42,14 +42,14 @@ pub enum Reach {
     Process,
 }
 
-impl fmt::Display for Reach {
+impl fmt::Display for MetricScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Reach::Servers => "all services and the edge",
-            Reach::Services => "all services",
-            Reach::Search => "the search service",
-            Reach::Gateway => "the gateway",
-            Reach::Process => "the process",
+            MetricScope::Servers => "all services and the edge",
+            MetricScope::Services => "all services",
+            MetricScope::Search => "the search service",
+            MetricScope::Gateway => "the gateway",
+            MetricScope::Process => "the process",
         })
     }
 }
@@ -70,13 +70,13 @@ pub struct Metric {
     /// Its name, in the form of Prometheus.
     pub name: &'static str,
     /// The kind of its values.
-    pub kind: Kind,
+    pub kind: MetricKind,
     /// The unit of its values, where they have one.
     pub unit: Option<Unit>,
     /// Its labels, each of which every series has.
     pub labels: &'static [Label],
     /// Where it is found.
-    pub reach: Reach,
+    pub reach: MetricScope,
     /// What it measures, as Markdown.
     pub help: &'static str,
 }
@@ -84,19 +84,19 @@ pub struct Metric {
 impl Metric {
     /// Returns the counter with these values of the labels, in their order.
     pub fn counter(&self, values: impl IntoIterator<Item = SharedString>) -> Counter {
-        debug_assert_eq!(self.kind, Kind::Counter, "{}", self.name);
+        debug_assert_eq!(self.kind, MetricKind::Counter, "{}", self.name);
         counter!(self.name, self.labelled(values))
     }
 
     /// Returns the gauge with these values of the labels, in their order.
     pub fn gauge(&self, values: impl IntoIterator<Item = SharedString>) -> Gauge {
-        debug_assert_eq!(self.kind, Kind::Gauge, "{}", self.name);
+        debug_assert_eq!(self.kind, MetricKind::Gauge, "{}", self.name);
         gauge!(self.name, self.labelled(values))
     }
 
     /// Returns the histogram with these values of the labels, in their order.
     pub fn histogram(&self, values: impl IntoIterator<Item = SharedString>) -> Histogram {
-        debug_assert_eq!(self.kind, Kind::Histogram, "{}", self.name);
+        debug_assert_eq!(self.kind, MetricKind::Histogram, "{}", self.name);
         histogram!(self.name, self.labelled(values))
     }
 

@@ -5,7 +5,7 @@
 
 use metrics::Unit;
 
-use crate::metric::{Kind, Label, Metric, Reach};
+use crate::metric::{Label, Metric, MetricKind, MetricScope};
 
 /// Upper bounds of the histograms of durations, in seconds.
 pub const BOUNDS: &[f64] = &[
@@ -117,10 +117,10 @@ macro_rules! metrics {
             #[doc = $help]
             pub const $constant: Metric = Metric {
                 name: $name,
-                kind: Kind::$kind,
+                kind: MetricKind::$kind,
                 unit: $unit,
                 labels: &[$($label),*],
-                reach: Reach::$reach,
+                reach: MetricScope::$reach,
                 help: $help,
             };
         )*
@@ -219,7 +219,7 @@ mod tests {
                 _ => {}
             }
             let is_total = metric.name.ends_with("_total");
-            assert_eq!(is_total, metric.kind == Kind::Counter, "{name}");
+            assert_eq!(is_total, metric.kind == MetricKind::Counter, "{name}");
             let labels: BTreeSet<&str> = metric.labels.iter().map(|label| label.name).collect();
             assert_eq!(labels.len(), metric.labels.len(), "{name}");
         }

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::http::Extensions;
-use graphql_http::Held;
+use graphql_http::ConnectionPermit;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
@@ -18,7 +18,7 @@ use super::trusted_proxies::ClientAddress;
 pub(crate) struct Connected {
     /// Where it comes from, or where a trusted proxy says that the request does.
     pub(crate) client: ClientAddress,
-    pub(crate) held: Option<Held>,
+    pub(crate) held: Option<ConnectionPermit>,
 }
 
 impl Connected {

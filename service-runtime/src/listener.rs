@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use graphql_http::Held;
+use graphql_http::ConnectionPermit;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -130,7 +130,7 @@ impl Listener {
                 next = next => next,
                 () = &mut stop => break,
             };
-            let held = permit.ok().map(Held::new);
+            let held = permit.ok().map(ConnectionPermit::new);
             let connected = Connected { client, held };
             let (http, routes, ending) = (http.clone(), routes.clone(), ending.clone());
             let stream = Connection::new(stream, bounds.send_timeout);

@@ -15,7 +15,7 @@ use super::representations::{Representations, value_text};
 use super::store::{ObjectId, Seg, Store};
 use super::subgraph_errors::MAX_ERRORS;
 use crate::code;
-use crate::plan::{Context, Entry, Request, Step, StepId, copied};
+use crate::plan::{Context, EntryObjects, Request, Step, StepId, copied};
 
 /// Most lists of entities in one request, where a step has several.
 const MAX_LISTS: usize = 50;
@@ -71,14 +71,14 @@ impl EntityList {
     /// Returns how many entities are asked for by their representations.
     pub(super) fn representations(&self, step: &Step) -> usize {
         match &step.entry {
-            Entry::Entities { .. } => self.objects.len(),
+            EntryObjects::Entities { .. } => self.objects.len(),
             _ => 0,
         }
     }
 
     /// Takes the variables of the list with their JSON texts.
     pub(super) fn take_variables(&mut self, step: &Step, into: &mut Vec<(String, Vec<u8>)>) {
-        let Entry::Entities {
+        let EntryObjects::Entities {
             variable, contexts, ..
         } = &step.entry
         else {
@@ -130,8 +130,8 @@ impl Executor {
     ) -> Vec<EntityList> {
         let step = &request.steps[position];
         match &step.entry {
-            Entry::Root => vec![EntityList::of(position, vec![vec![Store::ROOT]])],
-            Entry::Reentry(class) => {
+            EntryObjects::Root => vec![EntityList::of(position, vec![vec![Store::ROOT]])],
+            EntryObjects::Reentry(class) => {
                 let objects = listings
                     .objects(self.walk(), *class)
                     .iter()
@@ -139,7 +139,7 @@ impl Executor {
                     .collect();
                 vec![EntityList::of(position, vec![objects])]
             }
-            Entry::Entities {
+            EntryObjects::Entities {
                 listing, contexts, ..
             } => {
                 let listed = listings.get(self.walk(), &self.execution.plan, *listing);

@@ -28,7 +28,7 @@ use super::work;
 use crate::hash::HashMap;
 use crate::limits::GatewayLimits;
 use crate::memo::EntityMemo;
-use crate::plan::{Entry, Plan, Request, StepId};
+use crate::plan::{EntryObjects, Plan, Request, StepId};
 use crate::sharing::Savings;
 use crate::supergraph::{SubgraphId, Supergraph};
 use crate::transport::{
@@ -435,7 +435,7 @@ impl Executor {
             representations += list.representations(step);
             list.take_variables(step, &mut variables);
         }
-        let is_root = matches!(request.steps[0].entry, Entry::Root);
+        let is_root = matches!(request.steps[0].entry, EntryObjects::Root);
         let body = text(execution, request, &sent, variables);
         let message = SubgraphRequest {
             body,

@@ -13,7 +13,7 @@ use super::places::{CommonPrefixes, KeyPaths};
 use super::response::{self, ExpectedData, ReadError, ResponseData};
 use super::store::{ObjectId, Place, Seg, Unavailable, Value};
 use super::subgraph_errors::{FailedEntities, MAX_ERRORS, PathItem, SubgraphError, SubgraphErrors};
-use crate::plan::{Entry, Request, Step};
+use crate::plan::{EntryObjects, Request, Step};
 use crate::transport::{Allowance, TransportError};
 
 impl Executor {
@@ -250,17 +250,17 @@ impl Executor {
             let (step, objects) = (&request.steps[list.step], &list.objects);
             let mut is_of_all = false;
             let (above, rest) = match (&step.entry, path.as_slice()) {
-                (Entry::Root | Entry::Reentry(_), rest) if !rest.is_empty() => {
+                (EntryObjects::Root | EntryObjects::Reentry(_), rest) if !rest.is_empty() => {
                     (self.places_of(objects.iter().flatten()), rest)
                 }
                 (
-                    Entry::Entities { key, .. },
+                    EntryObjects::Entities { key, .. },
                     [PathItem::Key(first), PathItem::Index(index), rest @ ..],
                 ) if *first == list.key(key) => {
                     let objects = objects.get(*index).into_iter().flatten();
                     (self.places_of(objects), rest)
                 }
-                (Entry::Entities { key, .. }, [PathItem::Key(first), rest @ ..])
+                (EntryObjects::Entities { key, .. }, [PathItem::Key(first), rest @ ..])
                     if *first == list.key(key) && !rest.is_empty() =>
                 {
                     is_of_all = true;
@@ -327,7 +327,7 @@ fn expected<'r>(request: &'r Request, sent: &SentLists) -> ExpectedData<'r> {
         (list.key(step.key()), &step.members)
     };
     match sent.first().map(|list| &request.steps[list.step]) {
-        Some(step) if !matches!(step.entry, Entry::Entities { .. }) => {
+        Some(step) if !matches!(step.entry, EntryObjects::Entities { .. }) => {
             ExpectedData::Object(&step.members)
         }
         _ => ExpectedData::Entities(sent.iter().map(of).collect()),

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use apollo_compiler::ast::Type as AstType;
 use apollo_compiler::{Name, Schema};
-use graphql_service::writer::{AnswerWriter, PathStep, PropagateNull, WriteResult, Written};
+use graphql_service::writer::{AnswerWriter, PathStep, PropagateNull, WriteResult, WrittenText};
 use graphql_service::{ErrorCode, GraphqlError, PathSegment, code as shared};
 use serde_json::value::RawValue;
 
@@ -28,7 +28,7 @@ pub(super) struct Projection<'p, 'w> {
     pub(super) errors: ErrorPaths,
     pub(super) writer: AnswerWriter<'p>,
     /// What was written of values that objects share.
-    pub(super) shared: HashMap<(NodeId, Value), Written>,
+    pub(super) shared: HashMap<(NodeId, Value), WrittenText>,
 }
 
 /// The paths of the errors that are known, to tell which nulls are explained.

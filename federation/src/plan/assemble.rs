@@ -11,7 +11,7 @@ use super::document::{DocumentPrinter, EntityNames};
 use super::fetch_group::{FetchGroup, GroupEntry, GroupId, Listing};
 use super::memo::MemoFinder;
 use super::search::BestCandidate;
-use super::{Context, Entry, Members, Plan, Request, Step, StepId};
+use super::{Context, EntryObjects, Members, Plan, Request, Step, StepId};
 use crate::hash::{HashMap, IndexSet};
 use crate::operation::{ClassId, Full, NodeId, Tree};
 use crate::supergraph::TypeJoin;
@@ -108,21 +108,21 @@ fn entry(
     group: &FetchGroup,
     names: EntityNames,
     listings: &mut IndexSet<Listing>,
-) -> Entry {
+) -> EntryObjects {
     let supergraph = builder.graph.supergraph();
     let is_object = |subgraph, interface| {
         let join = supergraph.ty(interface).join(subgraph);
         join.is_some_and(|join: &TypeJoin| join.is_interface_object)
     };
     match &group.entry {
-        GroupEntry::Root => Entry::Root,
-        GroupEntry::Reentry(class) => Entry::Reentry(*class),
+        GroupEntry::Root => EntryObjects::Root,
+        GroupEntry::Reentry(class) => EntryObjects::Reentry(*class),
         GroupEntry::Entities {
             classes,
             interface,
             inputs,
             contexts,
-        } => Entry::Entities {
+        } => EntryObjects::Entities {
             listing: listings
                 .insert_full(Listing {
                     class: classes[0],

@@ -106,7 +106,7 @@ pub struct Context {
 #[non_exhaustive]
 pub struct Step {
     /// The objects that it is about.
-    pub entry: Entry,
+    pub entry: EntryObjects,
     /// The members of each object in the answer.
     pub(crate) members: Members,
     /// Whether objects that stand for the same entity can have the same objects below them.
@@ -121,7 +121,7 @@ impl Step {
     /// Returns the key of its entities in the answer; empty where it begins at a root.
     pub(crate) fn key(&self) -> &str {
         match &self.entry {
-            Entry::Entities { key, .. } => key,
+            EntryObjects::Entities { key, .. } => key,
             _ => "",
         }
     }
@@ -130,7 +130,7 @@ impl Step {
 /// The objects that an answer is about.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Entry {
+pub enum EntryObjects {
     /// The root object.
     Root,
     /// All objects of a class, which are root objects again.

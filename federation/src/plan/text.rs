@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Context, Entry, Input, Listing, Plan, Step};
+use super::{Context, EntryObjects, Input, Listing, Plan, Step};
 use crate::operation::ClassId;
 use crate::supergraph::{Supergraph, TypeId};
 
@@ -40,11 +40,11 @@ impl Plan {
 
     fn step(&self, supergraph: &Supergraph, step: &Step, out: &mut String) {
         match &step.entry {
-            Entry::Root => {}
-            Entry::Reentry(class) => {
+            EntryObjects::Root => {}
+            EntryObjects::Reentry(class) => {
                 let _ = writeln!(out, "   at {}", self.path(*class));
             }
-            Entry::Entities {
+            EntryObjects::Entities {
                 listing,
                 variable,
                 contexts,

@@ -20,7 +20,7 @@ fn text_is_repeated_while_it_is_there() {
     answer.out.extend_from_slice(b",2");
     answer.null_from(later, false).unwrap();
     assert!(!answer.repeat(object), "something was taken back");
-    let again = super::Written {
+    let again = super::WrittenText {
         truncations: answer.truncations,
         ..object
     };

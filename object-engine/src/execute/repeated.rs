@@ -2,7 +2,7 @@
 //! of the text is a copy.
 
 use graph_store::CallContext;
-use graphql_service::writer::Written;
+use graphql_service::writer::WrittenText;
 
 use super::fetch::FetchedLevel;
 use crate::plan::LevelId;
@@ -10,7 +10,7 @@ use crate::plan::LevelId;
 /// Where objects lie in the answer.
 pub(super) struct Repeated {
     /// For each level in which some object is reached several times, each of its objects.
-    levels: Vec<Vec<Option<Written>>>,
+    levels: Vec<Vec<Option<WrittenText>>>,
     /// How many warnings there were, those included that were said already.
     pub(super) warnings: u64,
 }
@@ -27,7 +27,7 @@ impl Repeated {
         };
         let levels = levels.iter().map(|level| {
             let room = room(level);
-            match context.hold(room * size_of::<Option<Written>>()) {
+            match context.hold(room * size_of::<Option<WrittenText>>()) {
                 Ok(()) => vec![None; room],
                 Err(_) => Vec::new(),
             }
@@ -39,13 +39,13 @@ impl Repeated {
     }
 
     /// Returns where an object lies, if it was written and is short enough to be copied.
-    pub(super) fn find(&self, level: LevelId, node: u32) -> Option<Written> {
+    pub(super) fn find(&self, level: LevelId, node: u32) -> Option<WrittenText> {
         let level = &self.levels[level.0 as usize];
         level.get(node as usize).copied().flatten()
     }
 
     /// Notes where an object lies.
-    pub(super) fn keep(&mut self, level: LevelId, node: u32, written: Written) {
+    pub(super) fn keep(&mut self, level: LevelId, node: u32, written: WrittenText) {
         if let Some(place) = self.levels[level.0 as usize].get_mut(node as usize) {
             *place = Some(written);
         }

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use call_context::{CallError, Meter};
 use graph_store::write::{ChangeKind, ChangeRecord, ChangedObjects, NewRecord};
 use graph_store::{LocalStore, StoreError, Transaction};
-use graphql_service::{Answer, GraphqlError, Reply, Slot, Weight, Written};
+use graphql_service::{Answer, GraphqlError, Reply, Slot, Weight, WriteCounts};
 use oxrdf::GraphName;
 use tokio::runtime::Handle;
 use uuid::Uuid;
@@ -204,11 +204,11 @@ impl Job {
         plan: &MutationPlan,
         transaction: Box<dyn Transaction>,
         changes: Vec<ChangedObjects>,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<WriteCounts, StoreError> {
         let is_idle = changes.is_empty() && self.repetition.key.is_none();
         if plan.dry_run || is_idle {
             transaction.roll_back().await;
-            return Ok(Written::default());
+            return Ok(WriteCounts::default());
         }
         let written = written(&changes);
         let request = Uuid::new_v4().to_string();
@@ -313,8 +313,8 @@ impl Basis {
 }
 
 /// Counts what was done to objects.
-fn written(changes: &[ChangedObjects]) -> Written {
-    let mut written = Written::default();
+fn written(changes: &[ChangedObjects]) -> WriteCounts {
+    let mut written = WriteCounts::default();
     for changed in changes {
         let count = match changed.kind {
             ChangeKind::Created => &mut written.created,

@@ -14,8 +14,8 @@ use graph_store::remote::http::HttpEndpoint;
 use graph_store::remote::{EndpointQuery, SparqlEndpoint};
 use schema_registry::contract::{self, Subject};
 use schema_registry::{
-    Expected, Held, Lease, MigrationPhase, MigrationRecord, Rdf4jSchemaOptions, Rdf4jSchemaStore,
-    SCHEMAS_GRAPH, SchemaStore, SchemaStoreError, ServiceKind,
+    Expected, HeldLease, Lease, MigrationPhase, MigrationRecord, Rdf4jSchemaOptions,
+    Rdf4jSchemaStore, SCHEMAS_GRAPH, SchemaStore, SchemaStoreError, ServiceKind,
 };
 use spargebra::SparqlParser;
 
@@ -233,7 +233,7 @@ async fn a_lease_is_renewed_and_handed_over_and_leaves_nothing_behind() {
         Lease::new(store, name, "here", Duration::ZERO)
     };
     let (one, two) = (lease("indexes"), lease("indexes"));
-    let number = |held: Option<Held>| held.map(|held| held.number);
+    let number = |held: Option<HeldLease>| held.map(|held| held.number);
     for _ in 0..20 {
         assert_eq!(number(one.hold().await.unwrap()), Some(1));
     }

@@ -12,16 +12,16 @@ use crate::engine::{Age, DataPosition};
 
 /// The data of a store.
 #[derive(Clone)]
-pub struct Data {
+pub struct StoreData {
     store: Arc<dyn GraphStore>,
 }
 
-impl Data {
+impl StoreData {
     /// Describes the data of a store.
     #[must_use]
     pub fn of(store: &Arc<dyn GraphStore>) -> Self {
         let store = Arc::clone(store);
-        Data { store }
+        StoreData { store }
     }
 
     /// Returns whether others may change the data without the notice of the store.

@@ -59,7 +59,7 @@ mod tries;
 mod verify;
 mod write;
 
-pub use data::Data;
+pub use data::StoreData;
 pub use error::{IndexerError, MalformedValues};
 pub use follow::{Followed, Following, Standing};
 pub use options::IndexerOptions;

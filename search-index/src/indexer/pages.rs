@@ -19,7 +19,7 @@ use tokio::runtime::Handle;
 use super::changed::Changed;
 use crate::document::Document;
 use crate::mapping::{IndexDefinition, Indexes};
-use crate::read::Reader;
+use crate::read::DocumentReader;
 
 /// Bytes in memory for each byte of a document while it is read, about: terms, and the tables
 /// around them.
@@ -125,7 +125,7 @@ impl Pages {
         .await
     }
 
-    /// Returns objects that may embed what has changed, and did not before; see [`Reader::parents`].
+    /// Returns objects that may embed what has changed, and did not before; see [`DocumentReader::parents`].
     pub(super) async fn parents(
         &self,
         changed: &Arc<Changed>,
@@ -143,8 +143,8 @@ impl Pages {
         .await
     }
 
-    fn reader(&self) -> Reader<'_> {
-        Reader::new(&self.schema, self.definition(), &*self.store)
+    fn reader(&self) -> DocumentReader<'_> {
+        DocumentReader::new(&self.schema, self.definition(), &*self.store)
     }
 
     /// Runs work on a thread that may block. A store that answers neither it nor a probe meanwhile is given up.

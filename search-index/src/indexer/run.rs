@@ -10,7 +10,7 @@ use soml_core::Valid;
 use soml_core::schema::Schema;
 
 use super::check::Checker;
-use super::data::Data;
+use super::data::StoreData;
 use super::error::IndexerError;
 use super::fill::{Fill, Flow, wait};
 use super::follow::Followed;
@@ -259,8 +259,8 @@ impl Indexer {
         Ok((plan, data))
     }
 
-    pub(super) fn data(&self) -> Data {
-        Data::of(&self.store)
+    pub(super) fn data(&self) -> StoreData {
+        StoreData::of(&self.store)
     }
 
     /// Returns the position of the data: all that is read from now on is at least as new.

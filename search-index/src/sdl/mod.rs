@@ -48,7 +48,7 @@ pub use api::SearchApi;
 pub(crate) use reference::{ReferencePart, References};
 pub(crate) use root::ServicePart;
 pub use root::{RootEntities, RootField, RootFields, RootSearch, RootService};
-pub use shape::Shape;
+pub use shape::ResponseShape;
 pub(crate) use shape::{
     AggregationField, BucketField, Fields, HitField, KeyForm, LiteralField, ObjectField,
     ResultField, Shown, TotalField, Value, ValueContent,

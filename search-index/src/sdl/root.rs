@@ -9,7 +9,7 @@ use super::federation::EntityTypes;
 use super::input::Input;
 use super::reference::References;
 use super::selection::FieldGroup;
-use super::shape::{Fields, KeyForm, Shape, Shapes};
+use super::shape::{Fields, KeyForm, ResponseShape, Shapes};
 use crate::code;
 use crate::dsl::Search;
 use crate::limits::SearchLimits;
@@ -65,7 +65,7 @@ pub struct RootSearch {
     /// The search.
     pub search: Search,
     /// What the answer shows.
-    pub shape: Shape,
+    pub shape: ResponseShape,
     /// Where the field stands in the document.
     pub location: Option<Location>,
     /// How the keys of the buckets of each aggregation look.

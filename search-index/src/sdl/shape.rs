@@ -43,9 +43,9 @@ pub(crate) struct Fields<T> {
 
 /// The parts of the response to a search that are returned.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shape(pub(crate) Fields<ResultField>);
+pub struct ResponseShape(pub(crate) Fields<ResultField>);
 
-impl Shape {
+impl ResponseShape {
     /// Returns whether scores are shown.
     pub(super) fn shows_scores(&self) -> bool {
         self.0.fields.iter().any(|shown| match &shown.what {
@@ -290,7 +290,7 @@ impl<'d> Shapes<'d, '_> {
         object: &ObjectFields,
         object_field: &str,
         group: FieldGroup<'d, '_>,
-    ) -> Result<Option<Shape>, GraphqlError> {
+    ) -> Result<Option<ResponseShape>, GraphqlError> {
         let keys = Keys {
             above: None,
             key: group.key,
@@ -318,7 +318,7 @@ impl<'d> Shapes<'d, '_> {
                 _ => all(ResultField::TypeName),
             }
         })?;
-        Ok(shape.map(Shape))
+        Ok(shape.map(ResponseShape))
     }
 
     fn hit(

@@ -9,4 +9,4 @@ mod target;
 
 pub use options::{ReachData, SearchServiceOptions};
 pub use run::SearchService;
-pub use target::Target;
+pub use target::SearchTarget;

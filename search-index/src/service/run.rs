@@ -20,7 +20,7 @@ use graphql_service::{
 
 use super::failure::{Failure, failure};
 use super::options::SearchServiceOptions;
-use super::target::Target;
+use super::target::SearchTarget;
 use crate::answer::{AnswerToSearch, write_entities, write_service};
 use crate::code;
 use crate::engine::{Answer, Binding, EngineError, PhysicalName, SearchEngine, index_behind};
@@ -44,7 +44,7 @@ struct Shared {
     api: SearchApi,
     engine: Arc<dyn SearchEngine>,
     /// Where the searches of each index go, in the order of the indexes.
-    targets: Arc<ArcSwap<Vec<Target>>>,
+    targets: Arc<ArcSwap<Vec<SearchTarget>>>,
     documents: Documents,
     options: SearchServiceOptions,
 }
@@ -71,7 +71,7 @@ impl SearchService {
     pub fn new(
         api: SearchApi,
         engine: Arc<dyn SearchEngine>,
-        targets: Vec<Target>,
+        targets: Vec<SearchTarget>,
         options: SearchServiceOptions,
     ) -> Self {
         let service = SearchService::over(api, engine, Arc::default(), options);
@@ -94,7 +94,7 @@ impl SearchService {
     fn over(
         api: SearchApi,
         engine: Arc<dyn SearchEngine>,
-        targets: Arc<ArcSwap<Vec<Target>>>,
+        targets: Arc<ArcSwap<Vec<SearchTarget>>>,
         options: SearchServiceOptions,
     ) -> Self {
         let bytes = options.document_cache_bytes;
@@ -113,7 +113,7 @@ impl SearchService {
     ///
     /// # Panics
     /// When there is not one target for each index of the API.
-    pub fn set_targets(&self, targets: Vec<Target>) {
+    pub fn set_targets(&self, targets: Vec<SearchTarget>) {
         let indexes = self.shared.api.indexes().indexes.len();
         assert_eq!(targets.len(), indexes, "each index has one target");
         self.shared.targets.store(Arc::new(targets));
@@ -121,7 +121,7 @@ impl SearchService {
 
     /// Returns where the searches of each index go.
     #[must_use]
-    pub fn targets(&self) -> Arc<Vec<Target>> {
+    pub fn targets(&self) -> Arc<Vec<SearchTarget>> {
         self.shared.targets.load_full()
     }
 
@@ -196,8 +196,8 @@ impl SearchService {
             let targets = self.targets();
             let searched = ready.roots.iter().filter_map(|root| match root {
                 RootField::Search(root) => match &targets[root.index] {
-                    Target::Ready(name) => Some(name.clone()),
-                    Target::Building { .. } | Target::Missing => None,
+                    SearchTarget::Ready(name) => Some(name.clone()),
+                    SearchTarget::Building { .. } | SearchTarget::Missing => None,
                 },
                 _ => None,
             });
@@ -304,7 +304,7 @@ impl Shared {
         call: &CallContext,
     ) -> Option<PhysicalName> {
         let application = self.options.shared_with.as_ref()?;
-        if let Target::Ready(name) = &self.targets.load()[at]
+        if let SearchTarget::Ready(name) = &self.targets.load()[at]
             && name != gone
         {
             return Some(name.clone());
@@ -314,8 +314,8 @@ impl Shared {
         let successor = index_behind(definition, &states, application)?;
         self.targets.rcu(|targets| {
             let mut targets = Vec::clone(targets);
-            if targets[at] == Target::Ready(gone.clone()) {
-                targets[at] = Target::Ready(successor.clone());
+            if targets[at] == SearchTarget::Ready(gone.clone()) {
+                targets[at] = SearchTarget::Ready(successor.clone());
             }
             targets
         });

@@ -7,7 +7,7 @@ use crate::engine::PhysicalName;
 
 /// Where the searches of an index go.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum SearchTarget {
     /// To this index.
     Ready(PhysicalName),
     /// Nowhere yet: the first index of the object is being built.
@@ -21,7 +21,7 @@ pub enum Target {
     Missing,
 }
 
-impl Target {
+impl SearchTarget {
     /// Returns the index, or why there is none to search; how many documents there are is not said to whom some are hidden
     /// from.
     pub(super) fn ready(
@@ -30,8 +30,8 @@ impl Target {
         hides_some: bool,
     ) -> Result<&PhysicalName, GraphqlError> {
         match self {
-            Target::Ready(name) => Ok(name),
-            Target::Building { done, of } => {
+            SearchTarget::Ready(name) => Ok(name),
+            SearchTarget::Building { done, of } => {
                 let message = match of {
                     Some(of) if !hides_some => format!(
                         "the index of {object} is being built: {done} of {of} documents are written"
@@ -40,7 +40,7 @@ impl Target {
                 };
                 Err(GraphqlError::new(code::INDEX_BUILDING, message))
             }
-            Target::Missing => {
+            SearchTarget::Missing => {
                 let message =
                     format!("there is no index of {object}; bind the schema again to build it");
                 Err(GraphqlError::new(code::INDEX_MISSING, message))

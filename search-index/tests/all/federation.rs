@@ -9,7 +9,7 @@ use search_index::engine::{Answer, Hit, PhysicalName};
 use search_index::graphql_service::{Request, RequestContext, Service};
 use search_index::limits::SearchLimits;
 use search_index::sdl::SearchApi;
-use search_index::service::{SearchService, SearchServiceOptions, Target};
+use search_index::service::{SearchService, SearchServiceOptions, SearchTarget};
 use serde_json::{Value, json};
 
 use crate::service::Scripted;
@@ -37,7 +37,7 @@ fn api() -> SearchApi {
 fn serve(sources: &'static [&'static str], limits: SearchLimits) -> SearchService {
     let api = api();
     let targets = api.indexes().indexes.iter();
-    let targets = targets.map(|index| Target::Ready(PhysicalName::new(index, 1)));
+    let targets = targets.map(|index| SearchTarget::Ready(PhysicalName::new(index, 1)));
     let targets = targets.collect();
     let engine = Scripted::new(|_, _| {
         let hits = sources.iter().map(|source| Hit {

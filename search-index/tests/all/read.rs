@@ -12,7 +12,7 @@ use oxrdf::{
 };
 use search_index::document::{Document, Reason};
 use search_index::mapping::{Indexes, MappingOptions};
-use search_index::read::Reader;
+use search_index::read::DocumentReader;
 use serde_json::{Value, json};
 
 use crate::schema;
@@ -150,7 +150,7 @@ fn documents(index: &str, page: usize) -> (Vec<Document>, usize) {
     };
     let schema = schema(SCHEMA);
     let indexes = Indexes::new(&schema, &MappingOptions::default()).expect("searchable");
-    let reader = Reader::new(&schema, indexes.named(index).expect("an index"), &store);
+    let reader = DocumentReader::new(&schema, indexes.named(index).expect("an index"), &store);
     let context = CallContext::new();
     let documents = block_on(async {
         let ids = reader.ids(&context).await.expect("ids");

@@ -18,7 +18,7 @@ use search_index::graphql_service::{
 };
 use search_index::mapping::{Analyzers, Owner};
 use search_index::sdl::SearchApi;
-use search_index::service::{SearchService, SearchServiceOptions, Target};
+use search_index::service::{SearchService, SearchServiceOptions, SearchTarget};
 use serde_json::{Value as Json, json};
 
 use crate::searches::SKY;
@@ -140,7 +140,7 @@ fn serve_with(
     let indexes = indexes(SKY).expect("the schema can be searched");
     let targets = indexes.indexes.iter();
     let targets = targets
-        .map(|index| Target::Ready(PhysicalName::new(index, 7)))
+        .map(|index| SearchTarget::Ready(PhysicalName::new(index, 7)))
         .collect();
     let api = SearchApi::new(Arc::new(schema(SKY)), indexes).expect("the API is valid");
     let engine = Arc::new(Scripted::new(answer));
@@ -343,13 +343,13 @@ async fn each_failure_of_an_engine_has_its_code() {
 #[tokio::test]
 async fn an_index_that_is_not_there_says_why() {
     let bound = serve(|_, _| Ok(hits(&[])));
-    let building = Target::Building {
+    let building = SearchTarget::Building {
         done: 3,
         of: Some(60),
     };
     bound
         .service
-        .set_targets(vec![building, Target::Missing, Target::Missing]);
+        .set_targets(vec![building, SearchTarget::Missing, SearchTarget::Missing]);
     let answer = bound
         .json("{ planet_search { took } person_search { took } }")
         .await;

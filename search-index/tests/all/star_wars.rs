@@ -12,9 +12,9 @@ use search_index::graph_store::{self, CallContext};
 use search_index::graphql_service::{Request, RequestContext, Service};
 use search_index::mapping::Owner;
 use search_index::opensearch::{OpenSearch, OpenSearchOptions};
-use search_index::read::Reader;
+use search_index::read::DocumentReader;
 use search_index::sdl::SearchApi;
-use search_index::service::{SearchService, SearchServiceOptions, Target};
+use search_index::service::{SearchService, SearchServiceOptions, SearchTarget};
 use serde_json::{Value, json};
 
 use crate::{images, indexes, schema};
@@ -75,7 +75,7 @@ async fn served(engine: Arc<dyn SearchEngine>, number: u64) -> SearchService {
         let owner = Owner::new("references");
         let created = engine.create(index, &owner, &context).await;
         created.expect("created");
-        let reader = Reader::new(&schema, definition, &store);
+        let reader = DocumentReader::new(&schema, definition, &store);
         let ids = reader.ids(&context).await.expect("ids");
         for page in ids.chunks(50) {
             let documents = reader.documents(page, &context).await.expect("documents");
@@ -87,7 +87,7 @@ async fn served(engine: Arc<dyn SearchEngine>, number: u64) -> SearchService {
         engine.refresh(&name, &context).await.expect("refreshed");
         let count = engine.count(&name, &context).await.expect("counted");
         assert_eq!(count, ids.len() as u64);
-        targets.push(Target::Ready(name));
+        targets.push(SearchTarget::Ready(name));
     }
     let api = SearchApi::new(schema, indexes).expect("the API is valid");
     SearchService::new(api, engine, targets, SearchServiceOptions::default())

@@ -7,7 +7,7 @@ use search_index::engine::{Answer, Hit, PhysicalName};
 use search_index::graphql_service::{Request, RequestContext, Service};
 use search_index::mapping::{Indexes, MappingOptions};
 use search_index::sdl::SearchApi;
-use search_index::service::{SearchService, SearchServiceOptions, Target};
+use search_index::service::{SearchService, SearchServiceOptions, SearchTarget};
 use serde_json::{Value, json};
 
 use crate::schema;
@@ -37,7 +37,7 @@ async fn planet(fields: &str) -> Value {
     let schema = schema(SCHEMA);
     let indexes = Indexes::new(&schema, &MappingOptions::default()).expect("searchable");
     let targets = indexes.indexes.iter();
-    let targets = targets.map(|index| Target::Ready(PhysicalName::new(index, 1)));
+    let targets = targets.map(|index| SearchTarget::Ready(PhysicalName::new(index, 1)));
     let targets = targets.collect();
     let engine = Scripted::new(|_, _| {
         Ok(Answer {

@@ -7,7 +7,8 @@ use outbound::Secret;
 use rdf_load::read_text;
 use service_auth::identity::ProviderError;
 use service_auth::idp::{
-    Administration, AdministrationOf, Administrator, Grant, IdpError, KeycloakAdministration, Step,
+    Administration, AdministrationOf, Administrator, Grant, IdpError, IdpStep,
+    KeycloakAdministration,
 };
 use service_auth::provisioning::Provisioning;
 use uuid::Uuid;
@@ -136,7 +137,7 @@ impl Provision {
 /// Makes all changes; where one fails, says how many were made before.
 async fn apply(
     administrator: &Administrator,
-    steps: &[Step],
+    steps: &[IdpStep],
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
     for (done, step) in steps.iter().enumerate() {

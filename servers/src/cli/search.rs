@@ -4,7 +4,7 @@ use clap::Args;
 use graphql_service::{Request, Service};
 use search_index::apollo_compiler::Schema;
 use search_index::apollo_compiler::ast::FieldDefinition;
-use search_index::service::{SearchService, Target};
+use search_index::service::{SearchService, SearchTarget};
 use search_service::{Engines, Storage};
 use serde_json::{Value, json};
 
@@ -104,7 +104,10 @@ impl Search {
             let options = settings.search_options().indexer(&settings.name);
             let indexer = searchable.indexer(store, engine, options);
             let report = build(&indexer, console).await?;
-            let targets = report.objects.into_iter().map(|o| Target::Ready(o.index));
+            let targets = report
+                .objects
+                .into_iter()
+                .map(|o| SearchTarget::Ready(o.index));
             let service = SearchService::new(
                 searchable.api,
                 engines.searched(),

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::IdpError;
 use super::fusion_auth::FusionAuth;
 use super::keycloak::{Keycloak, KeycloakAdministration};
-use super::step::{Change, Step};
+use super::step::{Change, IdpStep};
 use crate::provisioning::Provisioning;
 
 /// How to administer an identity provider.
@@ -78,7 +78,7 @@ impl Administrator {
     /// # Errors
     /// When the provider does not answer as documented, when a user is another one there, and when users of the
     /// file could not log in.
-    pub async fn plan(&self, wanted: &Provisioning) -> Result<Vec<Step>, IdpError> {
+    pub async fn plan(&self, wanted: &Provisioning) -> Result<Vec<IdpStep>, IdpError> {
         match &self.0 {
             Provider::FusionAuth(provider) => provider.plan(wanted).await,
             Provider::Keycloak(provider) => provider.plan(wanted).await,
@@ -89,7 +89,7 @@ impl Administrator {
     ///
     /// # Errors
     /// When the provider refuses it, and when the step is one of another kind of provider.
-    pub async fn apply(&self, step: &Step) -> Result<(), IdpError> {
+    pub async fn apply(&self, step: &IdpStep) -> Result<(), IdpError> {
         match (&self.0, &step.change) {
             (Provider::FusionAuth(provider), Change::Request(request)) => {
                 provider.apply(request).await

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::IdpError;
-use super::step::{Request, Step, change_role, identifier, shown, titled, with_roles};
+use super::step::{IdpStep, Request, change_role, identifier, shown, titled, with_roles};
 use super::transport::Transport;
 use crate::exchange::{Answer, Content};
 use crate::provisioning::{Password, Provisioning, Role, User};
@@ -51,7 +51,7 @@ impl FusionAuth {
         })
     }
 
-    pub(super) async fn plan(&self, wanted: &Provisioning) -> Result<Vec<Step>, IdpError> {
+    pub(super) async fn plan(&self, wanted: &Provisioning) -> Result<Vec<IdpStep>, IdpError> {
         let mut steps = self.plan_roles(&wanted.roles).await?;
         let mut hashed = Vec::new();
         for user in &wanted.users {
@@ -86,7 +86,7 @@ impl FusionAuth {
         format!("/api/application/{}", self.application_id)
     }
 
-    async fn plan_roles(&self, wanted: &[Role]) -> Result<Vec<Step>, IdpError> {
+    async fn plan_roles(&self, wanted: &[Role]) -> Result<Vec<IdpStep>, IdpError> {
         let path = self.application();
         let Some(found) = self.get(&path, &[], "application").await? else {
             return Ok(vec![self.create_application(wanted)]);
@@ -97,7 +97,7 @@ impl FusionAuth {
                 .iter()
                 .find(|found| found["name"] == role.name.as_str())
             {
-                None => Ok(Some(Step::request(
+                None => Ok(Some(IdpStep::request(
                     format!("create role {}", titled(role)),
                     Method::POST,
                     format!("{path}/role"),
@@ -109,7 +109,7 @@ impl FusionAuth {
         steps.filter_map(Result::transpose).collect()
     }
 
-    fn create_application(&self, roles: &[Role]) -> Step {
+    fn create_application(&self, roles: &[Role]) -> IdpStep {
         let name = &self.application_name;
         let titles = match roles.iter().map(titled).collect::<Vec<_>>() {
             titles if titles.is_empty() => String::new(),
@@ -125,7 +125,7 @@ impl FusionAuth {
                 "requireAuthentication": false,
             },
         });
-        Step::request(
+        IdpStep::request(
             format!("create application {name}{titles}"),
             Method::POST,
             self.application(),
@@ -159,12 +159,12 @@ impl FusionAuth {
         }
     }
 
-    fn create(&self, user: &User, password: &Secret) -> Step {
+    fn create(&self, user: &User, password: &Secret) -> IdpStep {
         let mut account = json!({ "username": user.username, "password": password.reveal() });
         if let Some(email) = &user.email {
             account["email"] = json!(email);
         }
-        Step::request(
+        IdpStep::request(
             format!("create user {}{}", user.username, with_roles(user)),
             Method::POST,
             REGISTRATION.to_owned(),
@@ -177,14 +177,14 @@ impl FusionAuth {
         )
     }
 
-    fn plan_registration(&self, user: &User, found: &Value) -> Result<Option<Step>, IdpError> {
+    fn plan_registration(&self, user: &User, found: &Value) -> Result<Option<IdpStep>, IdpError> {
         let id = identifier(found)?;
         let path = format!("{REGISTRATION}/{id}");
         let application = self.application_id.to_string();
         let registrations = found["registrations"].as_array().into_iter().flatten();
         let mut of_application = registrations.filter(|r| r["applicationId"] == *application);
         let Some(registration) = of_application.next() else {
-            return Ok(Some(Step::request(
+            return Ok(Some(IdpStep::request(
                 format!("register user {}{}", user.username, with_roles(user)),
                 Method::POST,
                 path,
@@ -203,7 +203,7 @@ impl FusionAuth {
         // What else the registration has would be lost without being sent again.
         let mut registration = registration.clone();
         registration["roles"] = json!(user.roles);
-        Ok(Some(Step::request(
+        Ok(Some(IdpStep::request(
             format!("change user {}: now{}", user.username, with_roles(user)),
             Method::PUT,
             path,

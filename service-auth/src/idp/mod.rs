@@ -17,4 +17,4 @@ pub use client::{IdpClient, IdpOptions};
 pub use error::IdpError;
 pub use keycloak::KeycloakAdministration;
 pub use log_in::{Grant, LogIn};
-pub use step::Step;
+pub use step::IdpStep;

@@ -11,7 +11,7 @@ use super::keycloak::KeycloakChange;
 use crate::provisioning::{Role, User};
 
 /// One change.
-pub struct Step {
+pub struct IdpStep {
     pub(super) title: String,
     pub(super) change: Change,
 }
@@ -31,29 +31,29 @@ pub(super) struct Request {
     pub(super) body: Value,
 }
 
-impl Step {
+impl IdpStep {
     pub(super) fn request(title: String, method: Method, path: String, body: Value) -> Self {
         let change = Change::Request(Request { method, path, body });
-        Step { title, change }
+        IdpStep { title, change }
     }
 
     pub(super) fn keycloak(title: String, change: KeycloakChange) -> Self {
         let change = Change::Keycloak(change);
-        Step { title, change }
+        IdpStep { title, change }
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for IdpStep {
     /// Describes what changes, without passwords.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.title)
     }
 }
 
-impl fmt::Debug for Step {
+impl fmt::Debug for IdpStep {
     /// Leaves the change out, which may hold a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Step").field(&self.title).finish()
+        f.debug_tuple("IdpStep").field(&self.title).finish()
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn change_role(
     application: &str,
     role: &Role,
     found: &Value,
-) -> Result<Option<Step>, IdpError> {
+) -> Result<Option<IdpStep>, IdpError> {
     let is = |key: &str| found[key].as_bool().unwrap_or_default();
     if (is("isSuperRole"), is("isDefault")) == (role.super_role, role.default) {
         return Ok(None);
@@ -70,7 +70,7 @@ pub(super) fn change_role(
     let mut changed = found.clone();
     changed["isSuperRole"] = json!(role.super_role);
     changed["isDefault"] = json!(role.default);
-    Ok(Some(Step::request(
+    Ok(Some(IdpStep::request(
         format!("change role {}", titled(role)),
         Method::PUT,
         format!("{application}/role/{id}"),

@@ -24,7 +24,7 @@ use graph_store::{CallContext, GraphStore, StoreError};
 pub use graph_store::{Statement, Statements};
 use object::ObjectCheck;
 use oxrdf::{NamedNode, Term};
-pub use report::{CheckFinding, CheckReport, Example, Members};
+pub use report::{CheckFinding, CheckReport, Example, TypeCount};
 use report::{Element, Tally};
 use soml_core::schema::{ObjectId, ObjectKind, Range, Schema};
 use statements::{KnownProperties, check_classes};
@@ -105,7 +105,7 @@ pub async fn check(
         run.object(&check).await?;
         checked.push(id);
     }
-    let objects: Vec<Members> = checked.into_iter().map(|id| run.members(id)).collect();
+    let objects: Vec<TypeCount> = checked.into_iter().map(|id| run.members(id)).collect();
     if !objects.is_empty() && objects.iter().all(|object| object.count == 0) {
         run.no_objects().await?;
     }
@@ -188,7 +188,7 @@ impl Run<'_> {
     }
 
     /// Returns the number of instances of an object; none is a finding.
-    fn members(&mut self, id: ObjectId) -> Members {
+    fn members(&mut self, id: ObjectId) -> TypeCount {
         let object = &self.input.schema[id];
         let count = self.counts.get(&id).copied().unwrap_or(0);
         if count == 0 {
@@ -200,7 +200,7 @@ impl Run<'_> {
             self.tally
                 .add(CheckCode::NoInstances, element, "", name.as_str(), None);
         }
-        Members {
+        TypeCount {
             name: object.name.written.clone(),
             count,
         }

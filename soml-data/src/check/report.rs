@@ -16,7 +16,7 @@ const MAX_DETAILS: usize = 50;
 #[serde(rename_all = "camelCase")]
 pub struct CheckReport {
     /// Number of objects of each concrete type, in the order of the schema.
-    pub objects: Vec<Members>,
+    pub objects: Vec<TypeCount>,
     /// Findings, errors first, then in the order of the schema.
     pub findings: Vec<CheckFinding>,
     /// Checks that were not made, and why, one sentence each.
@@ -25,7 +25,7 @@ pub struct CheckReport {
 
 /// Number of objects of one type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Members {
+pub struct TypeCount {
     /// Name of the type in the schema.
     pub name: String,
     /// Number of objects of this type, those of its subtypes included: what its root field returns.

@@ -22,10 +22,10 @@ use super::messages::{ClientMessage, PROTOCOL, ServerMessage};
 use super::operation::{Operation, Said};
 use super::{Log, Streams, expired, token_expired};
 use crate::code;
+use crate::connection_permit::ConnectionPermit;
 use crate::endpoint::GraphqlEndpoint;
 use crate::error::HttpError;
 use crate::forwarding::Forwarding;
-use crate::held::Held;
 use crate::request_id::RequestId;
 use crate::sender::{self, Sender};
 
@@ -69,7 +69,10 @@ pub(crate) async fn upgrade(
     }
     endpoint.service()?;
     // Counts as an open connection as long as it is held.
-    let held = (streams.connection()?, parts.extensions.remove::<Held>());
+    let held = (
+        streams.connection()?,
+        parts.extensions.remove::<ConnectionPermit>(),
+    );
     let session = Session {
         headers: kept(&parts.headers, &forwarding),
         endpoint,

@@ -4,7 +4,7 @@ use futures::executor::block_on;
 use search_index::document::Document;
 use search_index::graph_store::CallContext;
 use search_index::mapping::{IndexDefinition, Indexes, MappingOptions};
-use search_index::read::Reader;
+use search_index::read::DocumentReader;
 use serde_json::Value as Json;
 use test_support::random::Random;
 
@@ -38,7 +38,7 @@ impl World {
             .expect("it is known")
             .clone();
         let store = images::of(&generate::data(&mut random, &schema, with_server));
-        let reader = Reader::new(&schema, &definition, &store);
+        let reader = DocumentReader::new(&schema, &definition, &store);
         let context = CallContext::new();
         let documents = block_on(async {
             let ids = reader.ids(&context).await.expect("ids");

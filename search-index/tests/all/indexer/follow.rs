@@ -21,7 +21,7 @@ use search_index::engine::{
 };
 use search_index::indexer::{Following, Indexer, Outcome, Standing};
 use search_index::mapping::{Indexes, MappingOptions};
-use search_index::read::Reader;
+use search_index::read::DocumentReader;
 use serde_json::Value as Json;
 use soml_core::Schema;
 use test_support::random::Random;
@@ -201,7 +201,7 @@ impl World {
         let indexes = Indexes::new(&schema, &mapping(&schema)).expect("searchable");
         let context = CallContext::new();
         let of = |definition| {
-            let reader = Reader::new(&schema, definition, &*self.store);
+            let reader = DocumentReader::new(&schema, definition, &*self.store);
             let ids = block_on(reader.ids(&context)).expect("ids");
             let documents = block_on(reader.documents(&ids, &context)).expect("documents");
             let documents = documents.into_iter();

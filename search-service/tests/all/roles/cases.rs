@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use search_index::mapping::{FindingKind, Indexes, MappingOptions};
 use search_index::sdl::SearchApi;
-use search_index::service::{SearchService, SearchServiceOptions, Target};
+use search_index::service::{SearchService, SearchServiceOptions, SearchTarget};
 use search_service::Roles;
 use serde_json::{Value, json};
 
@@ -338,7 +338,7 @@ async fn how_many_documents_there_are_is_not_said_to_whom_some_are_hidden_from()
     let roles = Roles::of(&soml).expect("there is an API");
     let mapping = roles.mapping(&soml, &MappingOptions::default());
     let indexes = Indexes::new(&soml, &mapping).expect("it can be searched");
-    let building = Target::Building {
+    let building = SearchTarget::Building {
         done: 1,
         of: Some(77),
     };

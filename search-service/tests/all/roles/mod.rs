@@ -20,9 +20,9 @@ use object_engine::{ObjectService, ServiceOptions};
 use search_index::embedded::EmbeddedEngine;
 use search_index::engine::{Binding, BulkOperation, Engine, PhysicalName};
 use search_index::mapping::{Indexes, MappingOptions, Owner};
-use search_index::read::Reader;
+use search_index::read::DocumentReader;
 use search_index::sdl::SearchApi;
-use search_index::service::{SearchService, SearchServiceOptions, Target};
+use search_index::service::{SearchService, SearchServiceOptions, SearchTarget};
 use search_service::Roles;
 use serde_json::{Map, Value};
 use soml_core::Valid;
@@ -98,7 +98,7 @@ impl Served {
 
     async fn end(self) {
         for target in &**self.searches.targets() {
-            if let Target::Ready(name) = target {
+            if let SearchTarget::Ready(name) = target {
                 let deleted = self.engine.delete(name, &CallContext::new()).await;
                 deleted.expect("deleted");
             }
@@ -149,7 +149,7 @@ async fn built(
     indexes: &Indexes,
     store: &ImageStore,
     engine: &Engine,
-) -> Vec<Target> {
+) -> Vec<SearchTarget> {
     let context = CallContext::new();
     let mut targets = Vec::new();
     for definition in &indexes.indexes {
@@ -164,14 +164,14 @@ async fn built(
             .create(index, &owner, &context)
             .await
             .expect("created");
-        let reader = Reader::new(soml, definition, store);
+        let reader = DocumentReader::new(soml, definition, store);
         let ids = reader.ids(&context).await.expect("ids");
         let documents = reader.documents(&ids, &context).await.expect("documents");
         let operations = BulkOperation::all(documents);
         let rejected = engine.bulk(index, &operations, 0, &context).await;
         assert_eq!(rejected.expect("written"), []);
         engine.refresh(&name, &context).await.expect("refreshed");
-        targets.push(Target::Ready(name));
+        targets.push(SearchTarget::Ready(name));
     }
     targets
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regex::Regex;
-use servers::metrics::{Kind, METRICS, Metric};
+use servers::metrics::{METRICS, Metric, MetricKind};
 
 /// A series with its value.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl Series {
 pub(super) fn metric_of(name: &str) -> Option<&'static Metric> {
     let parts = ["_bucket", "_sum", "_count"];
     METRICS.iter().find(|metric| match metric.kind {
-        Kind::Histogram => parts
+        MetricKind::Histogram => parts
             .iter()
             .any(|part| name.strip_suffix(part) == Some(metric.name)),
         _ => metric.name == name,

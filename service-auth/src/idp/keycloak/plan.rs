@@ -13,14 +13,14 @@ use super::representation::{
     required_of,
 };
 use crate::idp::IdpError;
-use crate::idp::step::{Step, titled, with_roles};
+use crate::idp::step::{IdpStep, titled, with_roles};
 use crate::provisioning::{Provisioning, Role, User};
 
 impl Keycloak {
     pub(in super::super) async fn plan(
         &self,
         wanted: &Provisioning,
-    ) -> Result<Vec<Step>, IdpError> {
+    ) -> Result<Vec<IdpStep>, IdpError> {
         self.forget().await;
         let mut steps = self.plan_realm(wanted).await?;
         let application = self.client(&self.application).await?;
@@ -34,12 +34,12 @@ impl Keycloak {
         Ok(steps)
     }
 
-    async fn plan_realm(&self, wanted: &Provisioning) -> Result<Vec<Step>, IdpError> {
+    async fn plan_realm(&self, wanted: &Provisioning) -> Result<Vec<IdpStep>, IdpError> {
         let realm = &self.realm;
         let unsaid = unsaid(wanted);
         let Some(found) = self.get(&[], &[]).await? else {
             let create = KeycloakChange::CreateRealm(self.new_realm());
-            let mut steps = vec![Step::keycloak(format!("create realm {realm}"), create)];
+            let mut steps = vec![IdpStep::keycloak(format!("create realm {realm}"), create)];
             if !unsaid.is_empty() {
                 steps.push(self.relax(unsaid));
             }
@@ -67,22 +67,22 @@ impl Keycloak {
     }
 
     /// Leaves it to users to say attributes that the file does not have.
-    fn relax(&self, attributes: Vec<&'static str>) -> Step {
+    fn relax(&self, attributes: Vec<&'static str>) -> IdpStep {
         let (listed, realm) = (attributes.join(", "), &self.realm);
         let title = format!("make {listed} optional for users of realm {realm}");
-        Step::keycloak(title, KeycloakChange::RelaxProfile(attributes))
+        IdpStep::keycloak(title, KeycloakChange::RelaxProfile(attributes))
     }
 
-    fn plan_application(&self, found: Option<&Value>) -> Result<Vec<Step>, IdpError> {
+    fn plan_application(&self, found: Option<&Value>) -> Result<Vec<IdpStep>, IdpError> {
         let (id, name) = (&self.application, &self.application_name);
         let Some(found) = found else {
             let create = KeycloakChange::CreateClient(self.new_application());
             let title = format!("create client {id} ({name})");
-            return Ok(vec![Step::keycloak(title, create)]);
+            return Ok(vec![IdpStep::keycloak(title, create)]);
         };
         let own = changed_application(found).map(|client| {
             let title = format!("change client {id}");
-            Step::keycloak(title, KeycloakChange::SetClient(client))
+            IdpStep::keycloak(title, KeycloakChange::SetClient(client))
         });
         Ok(own
             .into_iter()
@@ -90,7 +90,7 @@ impl Keycloak {
             .collect())
     }
 
-    fn plan_mappers(&self, client: &str, found: &Value) -> Vec<Step> {
+    fn plan_mappers(&self, client: &str, found: &Value) -> Vec<IdpStep> {
         let all = found["protocolMappers"]
             .as_array()
             .map_or(&[][..], Vec::as_slice);
@@ -103,7 +103,7 @@ impl Keycloak {
             };
             let client = client.to_owned();
             let title = format!("{verb} mapper {name} of client {client}");
-            Some(Step::keycloak(
+            Some(IdpStep::keycloak(
                 title,
                 KeycloakChange::SetMapper { client, mapper },
             ))
@@ -115,7 +115,7 @@ impl Keycloak {
         &self,
         application: Option<&str>,
         wanted: &[Role],
-    ) -> Result<Vec<Step>, IdpError> {
+    ) -> Result<Vec<IdpStep>, IdpError> {
         let found = match application {
             Some(id) => self.roles(id).await?,
             None => Vec::new(),
@@ -131,7 +131,7 @@ impl Keycloak {
                     KeycloakChange::SetRole(changed_role(found, role)?),
                 ),
             };
-            Some(Step::keycloak(
+            Some(IdpStep::keycloak(
                 format!("{verb} role {}", titled(role)),
                 change,
             ))
@@ -143,7 +143,7 @@ impl Keycloak {
         &self,
         application: Option<&str>,
         roles: &[Role],
-    ) -> Result<Vec<Step>, IdpError> {
+    ) -> Result<Vec<IdpStep>, IdpError> {
         let name = &self.login_client;
         let found = self.client(name).await?;
         let mut steps = Vec::new();
@@ -152,12 +152,12 @@ impl Keycloak {
             None => {
                 let create = KeycloakChange::CreateClient(self.new_login_client());
                 let title = format!("create client {name} for log-ins by device code");
-                steps.push(Step::keycloak(title, create));
+                steps.push(IdpStep::keycloak(title, create));
             }
             Some(found) => {
                 if let Some(changed) = changed_login_client(found) {
                     let change = KeycloakChange::SetClient(changed);
-                    steps.push(Step::keycloak(format!("change client {name}"), change));
+                    steps.push(IdpStep::keycloak(format!("change client {name}"), change));
                 }
                 steps.extend(self.plan_mappers(name, found));
                 if let Some(application) = application {
@@ -175,7 +175,10 @@ impl Keycloak {
                 "let tokens of client {name} have roles {}",
                 missing.join(", ")
             );
-            steps.push(Step::keycloak(title, KeycloakChange::AddToScope(missing)));
+            steps.push(IdpStep::keycloak(
+                title,
+                KeycloakChange::AddToScope(missing),
+            ));
         }
         Ok(steps)
     }
@@ -184,7 +187,7 @@ impl Keycloak {
         &self,
         application: Option<&str>,
         user: &User,
-    ) -> Result<Option<Step>, IdpError> {
+    ) -> Result<Option<IdpStep>, IdpError> {
         let Some(found) = self.find(user).await? else {
             return self.create(user).map(Some);
         };
@@ -215,7 +218,7 @@ impl Keycloak {
             surplus: surplus.cloned().collect(),
         };
         let title = format!("change user {}: now{}", user.username, with_roles(user));
-        Ok(Some(Step::keycloak(title, change)))
+        Ok(Some(IdpStep::keycloak(title, change)))
     }
 
     /// Finds a user by name, then by email address.
@@ -238,7 +241,7 @@ impl Keycloak {
         }
     }
 
-    fn create(&self, user: &User) -> Result<Step, IdpError> {
+    fn create(&self, user: &User) -> Result<IdpStep, IdpError> {
         let malformed = IdpError::Malformed("the password of a user is not an argon2 string");
         let credential = credential(&user.password).ok_or(malformed)?;
         let mut account = json!({
@@ -256,7 +259,7 @@ impl Keycloak {
             roles: user.roles.clone(),
         };
         let title = format!("create user {}{}", user.username, with_roles(user));
-        Ok(Step::keycloak(title, change))
+        Ok(IdpStep::keycloak(title, change))
     }
 }
 

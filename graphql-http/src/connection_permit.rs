@@ -7,12 +7,12 @@ use tokio::sync::OwnedSemaphorePermit;
 /// A connection that is counted, among the extensions of its requests. Whoever takes the connection over keeps this
 /// as long as it is open.
 #[derive(Clone, Debug)]
-pub struct Held(#[expect(dead_code, reason = "it is held")] Arc<OwnedSemaphorePermit>);
+pub struct ConnectionPermit(#[expect(dead_code, reason = "it is held")] Arc<OwnedSemaphorePermit>);
 
-impl Held {
+impl ConnectionPermit {
     /// Counts a connection by its permit.
     #[must_use]
     pub fn new(permit: OwnedSemaphorePermit) -> Self {
-        Held(Arc::new(permit))
+        ConnectionPermit(Arc::new(permit))
     }
 }
