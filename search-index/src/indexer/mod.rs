@@ -1,7 +1,7 @@
 //! Builds the indexes of a schema from a store, and moves the aliases when all are complete.
 //!
 //! [`Indexer::build`] builds what is not built yet: an index stays whose fingerprint has not changed, and that has the data
-//! as they are or can follow what has changed since ([`Data::age`]). Each
+//! as they are or can follow what has changed since ([`StoreData::age`]). Each
 //! new index is filled and compared with the store before any alias moves, and then all move in one call,
 //! so a search sees the old documents or the new ones. An index that the engine
 //! loses a part of while it is filled, as with the node that had the only copy, is built again. Whatever ends a run before, the old indexes are as they were; what
