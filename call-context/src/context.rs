@@ -352,8 +352,9 @@ impl Snapshots {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let found = known
             .iter()
-            .find(|(store, _)| *store == address)
-            .and_then(|(_, snapshot)| Arc::clone(snapshot).downcast().ok());
+            .filter(|(store, _)| *store == address)
+            // A store that wraps one has its address.
+            .find_map(|(_, snapshot)| Arc::clone(snapshot).downcast().ok());
         found.unwrap_or_else(|| {
             let snapshot = current();
             known.push((address, Arc::clone(&snapshot) as _));
@@ -424,5 +425,23 @@ impl fmt::Debug for Meter {
             .field("spent", &self.spent)
             .field("limit", &self.limit)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_and_the_one_that_it_wraps_have_a_snapshot_each() {
+        struct Wrapping(u8);
+
+        let snapshots = Arc::new(Snapshots::new());
+        let context = CallContext::new().with_snapshots(snapshots);
+        let store = Wrapping(0);
+        let of_inner = |number: u8| context.snapshot(&store.0, || Arc::new(number));
+        let of_outer = |text: &'static str| context.snapshot(&store, || Arc::new(text));
+        assert_eq!((*of_inner(1), *of_outer("first")), (1, "first"));
+        assert_eq!((*of_inner(2), *of_outer("second")), (1, "first"));
     }
 }
