@@ -1,47 +1,15 @@
 //! Results that do not fit their query are errors, never short or wrong answers.
 
-use std::sync::Arc;
-
-use async_trait::async_trait;
 use graph_store::query::{
     Dataset, HydrationRequest, NodeCondition, OrderKey, Page, Selection, Slot, SortBy, Step,
     TypeTest,
 };
-use graph_store::remote::{
-    Dialect, EndpointQuery, RemoteOptions, RemoteStore, Rows, SparqlEndpoint,
-};
-use graph_store::{CallContext, GraphStore, StoreError, StoreInfo};
+use graph_store::{CallContext, GraphStore, StoreError};
 use oxrdf::vocab::rdf;
 use oxrdf::{Literal, NamedNode, Term};
 
+use super::fixed::{e, iri, store};
 use crate::stores::runtime;
-
-/// An endpoint that gives the same rows to every query.
-struct Fixed(Rows);
-
-#[async_trait]
-impl SparqlEndpoint for Fixed {
-    async fn select(
-        &self,
-        _query: EndpointQuery<'_>,
-        _context: &CallContext,
-    ) -> Result<Rows, StoreError> {
-        Ok(self.0.clone())
-    }
-
-    async fn probe(&self, _context: &CallContext) -> Result<StoreInfo, StoreError> {
-        Err(StoreError::Failed("nothing to probe".into()))
-    }
-}
-
-fn store(width: usize, terms: Vec<Option<Term>>) -> RemoteStore {
-    let endpoint = Arc::new(Fixed(Rows { width, terms }));
-    RemoteStore::new(endpoint, RemoteOptions::new(Dialect::Rdf4j))
-}
-
-fn e(name: &str) -> NamedNode {
-    NamedNode::new_unchecked(format!("http://e/{name}"))
-}
 
 fn v(name: &str) -> NamedNode {
     NamedNode::new_unchecked(format!("http://v/{name}"))
@@ -56,10 +24,6 @@ fn things(order: Vec<OrderKey>) -> Selection {
         page: Page::default(),
         dataset: Dataset::default(),
     }
-}
-
-fn iri(name: &str) -> Option<Term> {
-    Some(e(name).into())
 }
 
 fn number(number: i64) -> Option<Term> {
@@ -79,7 +43,7 @@ fn selections_of_another_shape_fail() {
         (3, vec![iri("a"), number(-1), iri("b")]),
         (3, vec![Some(Literal::from("a").into()), number(0), None]),
     ] {
-        let store = store(width, terms.clone());
+        let store = store(width, Some(terms.clone()));
         let by_id = OrderKey::new(Vec::new(), SortBy::Iri, false);
         let selection = things(vec![by_id]);
         let selected = runtime().block_on(store.select(&selection, &context));
@@ -99,7 +63,7 @@ fn counts_that_are_no_number_fail() {
         vec![number(-3)],
         vec![number(1), number(2)],
     ] {
-        let store = store(1, terms.clone());
+        let store = store(1, Some(terms.clone()));
         let counted = runtime().block_on(store.count(&things(Vec::new()), &context));
         assert!(
             matches!(counted, Err(StoreError::Failed(_))),
@@ -126,7 +90,7 @@ fn values_not_asked_for_fail() {
         (vec![iri("a"), number(0), None], false),
         (vec![iri("a"), None, number(5)], false),
     ] {
-        let store = store(3, terms.clone());
+        let store = store(3, Some(terms.clone()));
         let hydrated = runtime().block_on(store.hydrate(&request, &context));
         assert_eq!(hydrated.is_ok(), is_right, "{terms:?}: {hydrated:?}");
     }

@@ -2,6 +2,7 @@
 
 mod batches;
 mod broken;
+mod fixed;
 mod image;
 mod long_work;
 mod malformed;

@@ -1,52 +1,15 @@
 //! Results of queries for several levels: what does not fit is an error, and what is too large is read
 //! level by level.
 
-use std::sync::Arc;
-
-use async_trait::async_trait;
 use graph_store::query::{
     Dataset, NodeCondition, ObjectRef, Slot, Step, Tree, TreeLevel, TreeRequest, TypeTest,
 };
-use graph_store::remote::{
-    Dialect, EndpointQuery, RemoteOptions, RemoteStore, Rows, SparqlEndpoint,
-};
-use graph_store::{CallContext, StoreError, StoreInfo, TreeStore};
+use graph_store::{CallContext, StoreError, TreeStore};
 use oxrdf::vocab::rdf;
-use oxrdf::{BlankNode, Literal, NamedNode, Term};
+use oxrdf::{BlankNode, Literal, Term};
 
+use super::fixed::{e, iri, store};
 use crate::stores::runtime;
-
-/// An endpoint that gives the same rows to every query, or has more of them than fit.
-struct Fixed(Option<Vec<Option<Term>>>);
-
-#[async_trait]
-impl SparqlEndpoint for Fixed {
-    async fn select(
-        &self,
-        _query: EndpointQuery<'_>,
-        _context: &CallContext,
-    ) -> Result<Rows, StoreError> {
-        match &self.0 {
-            Some(terms) => Ok(Rows {
-                width: 3,
-                terms: terms.clone(),
-            }),
-            None => Err(StoreError::ResultTooLarge { limit: 1 }),
-        }
-    }
-
-    async fn probe(&self, _context: &CallContext) -> Result<StoreInfo, StoreError> {
-        Err(StoreError::Failed("nothing to probe".into()))
-    }
-}
-
-fn e(name: &str) -> NamedNode {
-    NamedNode::new_unchecked(format!("http://e/{name}"))
-}
-
-fn iri(name: &str) -> Option<Term> {
-    Some(e(name).into())
-}
 
 /// Reads which of `a` and `b` are things, what follows them, and the names of that: the columns of rows.
 fn read(terms: Option<Vec<Option<Term>>>) -> Result<Option<Tree>, StoreError> {
@@ -65,8 +28,7 @@ fn read(terms: Option<Vec<Option<Term>>>) -> Result<Option<Tree>, StoreError> {
         levels: &levels,
         dataset: &Dataset::default(),
     };
-    let store = RemoteStore::new(Arc::new(Fixed(terms)), RemoteOptions::new(Dialect::Rdf4j));
-    runtime().block_on(store.read_tree(&request, &CallContext::new()))
+    runtime().block_on(store(3, terms).read_tree(&request, &CallContext::new()))
 }
 
 #[test]
