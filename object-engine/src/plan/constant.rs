@@ -10,8 +10,8 @@ use oxrdf::{Literal, NamedNode};
 use oxsdatatypes::Decimal;
 use soml_core::datatype::Scalar;
 
-use super::coercion::plain_number;
 use super::input::Input;
+use super::number::{digits_of, without_exponent};
 
 /// Why an operand is refused.
 #[derive(Debug, PartialEq, Eq)]
@@ -113,24 +113,13 @@ fn whole_number(text: &str) -> Option<Cow<'_, str>> {
     is_whole.then(|| Cow::Owned(whole.to_owned()))
 }
 
-fn without_exponent(text: &str) -> Option<Cow<'_, str>> {
-    if text.contains(['e', 'E']) {
-        plain_number(text).map(Cow::Owned)
-    } else {
-        Some(Cow::Borrowed(text))
-    }
-}
-
 fn decimal(text: &str, invalid: impl Fn() -> OperandError) -> Result<Literal, OperandError> {
     let plain = without_exponent(text).ok_or_else(&invalid)?;
     // 18 decimal places at most (docs/queries.md, "Filters").
     if let Ok(value) = Decimal::from_str(&plain) {
         return Ok(Literal::new_typed_literal(value.to_string(), xsd::DECIMAL));
     }
-    let digits = plain.strip_prefix(['-', '+']).unwrap_or(&plain);
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.len() + fraction.len() == 0 || !is_digits(whole) || !is_digits(fraction) {
+    if digits_of(&plain).is_none() {
         return Err(invalid());
     }
     Err(OperandError::Unsupported(format!(

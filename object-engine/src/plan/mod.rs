@@ -22,6 +22,7 @@ mod input;
 mod level_tree;
 mod levels;
 mod mutation;
+mod number;
 mod order;
 mod parameters;
 mod regexes;
